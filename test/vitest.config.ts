@@ -1,0 +1,44 @@
+// Fast tests run on the sources; e2e and crash tests run what was built. One project each, so that parts can be timed and chosen.
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const fast = [
+  "test/contracts/**",
+  "test/decision/**",
+  "test/renderers/**",
+  "test/workflow/**",
+  "test/runner/**",
+  "test/state/**",
+  "test/server/**",
+  "test/client/**",
+  "test/cli/**",
+  "test/adapters/**",
+];
+const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
+
+export default defineConfig({
+  root: fileURLToPath(new URL("..", import.meta.url)),
+  test: {
+    // The hang limit: nothing asserts a shorter duration.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    pool: "forks",
+    projects: [
+      { extends: true, test: { name: "fast", include: glob(fast) } },
+      { extends: true, test: { name: "property", include: ["test/property/**/*.test.ts"], testTimeout: 120_000 } },
+      {
+        extends: true,
+        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, fileParallelism: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: "durability",
+          include: ["test/durability/**/*.test.ts"],
+          testTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
