@@ -1,0 +1,153 @@
+/**
+ * `holdpoint.config.v1`: people, audiences, Telegram profiles and server settings, in one file.
+ * There is no default audience; a name that is used but not defined is an error at load.
+ */
+import { z } from "zod";
+import { HoldpointError } from "./errors.ts";
+import { ID_PATTERN } from "./ids.ts";
+import { isTimeZone } from "./time-zone.ts";
+
+const name = z.string().regex(ID_PATTERN.name, "must be letters, digits, dot, hyphen or underscore, at most 200");
+const telegramId = z.string().regex(ID_PATTERN.telegram, "must be a numeric Telegram id in quotes");
+
+const personSchema = z.strictObject({
+  /** How chats show this person. */
+  name: z.string().min(1).max(100),
+  /** Numeric Telegram user ids of this person. */
+  telegram: z.array(telegramId).default([]),
+});
+
+const audienceSchema = z.strictObject({
+  /** `telegram:<profile>/<chat>[/<topic>]`; each gets the card. */
+  destinations: z.array(z.string().min(1).max(300)).min(1).max(20),
+  /** Who may answer; left out: everybody whom the profile allows. */
+  people: z.array(name).min(1).optional(),
+  policy: z.strictObject({ quorum: z.literal(1) }).default({ quorum: 1 }),
+  /** `remote` refuses answers given on this machine. */
+  assurance: z.enum(["any", "remote"]).default("any"),
+});
+
+const telegramProfileSchema = z.strictObject({
+  /** Absolute path of a file that holds the bot token; mode 0600, owned by you. */
+  tokenFile: z.string().startsWith("/", "must be an absolute path"),
+  allowedUserIds: z.array(telegramId).min(1),
+  allowedChatIds: z.array(telegramId).min(1),
+  apiRoot: z.url().default("https://api.telegram.org"),
+});
+
+const serverSchema = z.strictObject({
+  /** Workflow runs at a time; default 2 per core, 4 to 32. */
+  maxRuns: z.number().int().min(1).max(32).optional(),
+  logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
+});
+
+export const configSchema = z.strictObject({
+  schema: z.literal("holdpoint.config.v1"),
+  people: z.record(name, personSchema).default({}),
+  audiences: z.record(name, audienceSchema).default({}),
+  telegramProfiles: z.record(name, telegramProfileSchema).default({}),
+  /** IANA zone for times where the reader's own is not known. */
+  timeZone: z.string().default("UTC"),
+  server: serverSchema.default({ logLevel: "info" }),
+  retention: z.strictObject({ runDays: z.number().int().min(1).max(3_650).default(30) }).default({ runDays: 30 }),
+});
+
+export type Config = z.infer<typeof configSchema>;
+export type Audience = Config["audiences"][string];
+export type TelegramProfile = Config["telegramProfiles"][string];
+
+/** A destination in its pieces: which channel carries it, the place (chat) and the topic in it. */
+export interface Destination {
+  readonly text: string;
+  /** `telegram:<profile>` */
+  readonly channel: string;
+  readonly kind: string;
+  readonly profile: string;
+  readonly place: string;
+  readonly topic: string | null;
+}
+
+/** Parses `telegram:<profile>/<chat>[/<topic>]`. Throws `configInvalid` with the form that is wanted. */
+export function parseDestination(text: string): Destination {
+  const match = /^([a-z]+):([A-Za-z0-9][A-Za-z0-9._-]{0,199})\/([^/\s:]{1,64})(?:\/([^/\s:]{1,64}))?$/.exec(text);
+  if (!match) {
+    throw new HoldpointError(
+      "configInvalid",
+      `Destination "${text}" has not the form telegram:<profile>/<chat>[/<topic>].`,
+    );
+  }
+  const [, kind = "", profile = "", place = "", topic] = match;
+  return { text, channel: `${kind}:${profile}`, kind, profile, place, topic: topic ?? null };
+}
+
+/** The configuration of a home without config.json: valid, and able to run workflows without decisions. */
+export const EMPTY_CONFIG: Config = configSchema.parse({ schema: "holdpoint.config.v1" });
+
+/**
+ * Parses and cross-checks a configuration text. Throws `configInvalid` naming the field, the value seen and what is wanted.
+ * `where` is how messages call the file.
+ */
+export function parseConfig(text: string, where: string): Config {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new HoldpointError(
+      "configInvalid",
+      `${where} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  const parsed = configSchema.safeParse(value);
+  if (!parsed.success) {
+    const lines = parsed.error.issues
+      .slice(0, 5)
+      .map((issue) => `${issue.path.join(".") || "(top)"}: ${issue.message}`);
+    throw new HoldpointError("configInvalid", `${where} is invalid: ${lines.join("; ")}`, {
+      details: { issues: lines },
+    });
+  }
+  crossCheck(parsed.data, where);
+  return parsed.data;
+}
+
+function crossCheck(config: Config, where: string): void {
+  const problem = (message: string): never => {
+    throw new HoldpointError("configInvalid", `${where}: ${message}`);
+  };
+  const owners = new Map<string, string>();
+  for (const [person, { telegram }] of Object.entries(config.people)) {
+    for (const id of telegram) {
+      const other = owners.get(id);
+      if (other)
+        problem(`people.${person}.telegram: id ${id} already belongs to "${other}"; a vote must belong to one person.`);
+      owners.set(id, person);
+    }
+  }
+  for (const [audience, entry] of Object.entries(config.audiences)) {
+    for (const text of entry.destinations) {
+      const destination = parseDestination(text);
+      if (destination.kind !== "telegram")
+        problem(
+          `audiences.${audience}: destination "${text}" is of unknown kind "${destination.kind}"; known: telegram.`,
+        );
+      const profile = Object.hasOwn(config.telegramProfiles, destination.profile)
+        ? config.telegramProfiles[destination.profile]
+        : undefined;
+      if (!profile)
+        problem(
+          `audiences.${audience}: destination "${text}" names profile "${destination.profile}", which telegramProfiles does not have.`,
+        );
+      else if (!profile.allowedChatIds.includes(destination.place)) {
+        problem(
+          `audiences.${audience}: chat ${destination.place} is not in telegramProfiles.${destination.profile}.allowedChatIds; nothing is ever sent to a chat that is not allowed.`,
+        );
+      }
+    }
+    for (const person of entry.people ?? []) {
+      if (!Object.hasOwn(config.people, person)) problem(`audiences.${audience}.people: "${person}" is not in people.`);
+    }
+  }
+  if (!isTimeZone(config.timeZone)) {
+    problem(`timeZone "${config.timeZone}" is not an IANA time zone such as "Europe/Berlin".`);
+  }
+}

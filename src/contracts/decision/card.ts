@@ -1,0 +1,128 @@
+// A card: what a channel is given to show for a decision, without its subject, and how the decision stands.
+// Both travel in channel.v1 frames; words are chosen by the renderer from these values.
+
+import { z } from "zod";
+
+import { isTimeZone } from "../time-zone.ts";
+import { choiceStyleSchema } from "./choices.ts";
+import { presentationSchema } from "./presentation.ts";
+import { digestSchema, fingerprintOf, timeSchema, type DecisionRequest } from "./request.ts";
+import { provenanceSchema, assuranceSchema } from "./answer.ts";
+
+/** A zone that Intl knows. */
+export const timeZoneSchema = z.string().refine(isTimeZone, { message: "is no time zone that this system knows" });
+
+export const cardChoiceSchema = z.strictObject({
+  id: z.string(),
+  label: z.string(),
+  /** Whether choosing it asks for a text. */
+  hasInput: z.boolean(),
+  style: choiceStyleSchema.optional(),
+});
+export type CardChoice = z.infer<typeof cardChoiceSchema>;
+
+export const cardModelSchema = z.strictObject({
+  schema: z.literal("holdpoint.decision-card.v1"),
+  /** The decision's id; what an answer names together with the digest. */
+  requestId: z.string().min(1),
+  requestDigest: digestSchema,
+  /** First six hex digits of the request digest. */
+  fingerprint: z.string().regex(/^[0-9a-f]{6}$/),
+  title: z.string(),
+  presentation: presentationSchema,
+  choices: z.array(cardChoiceSchema).min(1),
+  workflowName: z.string(),
+  runShortId: z.string(),
+  createdAt: timeSchema,
+  deadlineAt: timeSchema.optional(),
+  /** Label of the choice that the timeout makes; absent = the decision expires. */
+  defaultLabel: z.string().optional(),
+  /** The configured zone, for times that a client cannot show in the reader's own. */
+  timeZone: timeZoneSchema,
+  /** Names of those who are asked. */
+  audience: z.array(z.string()),
+});
+export type CardModel = z.infer<typeof cardModelSchema>;
+
+export const cardStatusSchema = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("pending") }),
+  z.strictObject({
+    kind: z.literal("chosen"),
+    provenance: provenanceSchema.extract(["human", "timeout_policy"]),
+    label: z.string(),
+    /** The text that went with the choice. */
+    text: z.string().optional(),
+    /** Name of the person; absent for the timeout policy or when no name is known. */
+    by: z.string().optional(),
+    /** Channel with its profile. */
+    channel: z.string().optional(),
+    assurance: assuranceSchema.optional(),
+    at: timeSchema,
+    graceAfterOutage: z.boolean().optional(),
+  }),
+  z.strictObject({ kind: z.literal("expired"), at: timeSchema }),
+  z.strictObject({
+    kind: z.literal("cancelled"),
+    at: timeSchema,
+    by: z.string().optional(),
+    reason: z.string().optional(),
+  }),
+  /** Another version of the question took its place; this one can no longer be answered. */
+  z.strictObject({ kind: z.literal("superseded"), at: timeSchema }),
+]);
+export type CardStatus = z.infer<typeof cardStatusSchema>;
+
+/** Things a reader must know about this copy of the card; once shown they stay. */
+export const cardNotesSchema = z.strictObject({
+  /** When an earlier copy was sent whose arrival is not known. */
+  possibleRepeatOf: timeSchema.optional(),
+  /** The service was away; taps from that time may be lost, so the card is offered again. */
+  offeredAgain: z.strictObject({ from: timeSchema, to: timeSchema }).optional(),
+  /** The workflow's files changed: an answer is kept, but the run waits. */
+  sourceChanged: z.boolean().optional(),
+});
+export type CardNotes = z.infer<typeof cardNotesSchema>;
+
+/** What became of the run after the decision. */
+export const cardStorySchema = z.strictObject({
+  outcome: z.enum(["completed", "failed", "timed_out", "cancelled", "parked"]),
+  at: timeSchema,
+  detail: z.string().optional(),
+});
+export type CardStory = z.infer<typeof cardStorySchema>;
+
+export const cardStateSchema = z.strictObject({
+  status: cardStatusSchema,
+  notes: cardNotesSchema.optional(),
+  story: cardStorySchema.optional(),
+});
+export type CardState = z.infer<typeof cardStateSchema>;
+
+/** The card of a request. `timeZone` is the configured zone, `audience` the names of those asked. */
+export function cardOf(
+  request: DecisionRequest,
+  facts: { readonly runShortId: string; readonly timeZone: string; readonly audience: readonly string[] },
+): CardModel {
+  const { defaultResponse, expiresAt } = request;
+  const chosen = request.choices.find(({ id }) => id === defaultResponse?.choice);
+  return {
+    schema: "holdpoint.decision-card.v1",
+    requestId: request.decisionId,
+    requestDigest: request.requestDigest,
+    fingerprint: fingerprintOf(request.requestDigest),
+    title: request.title,
+    presentation: request.presentation,
+    choices: request.choices.map(({ id, label, input, style }) =>
+      style === undefined
+        ? { id, label, hasInput: input !== undefined }
+        : { id, label, hasInput: input !== undefined, style },
+    ),
+    workflowName: request.workflowName,
+    runShortId: facts.runShortId,
+    createdAt: request.createdAt,
+    ...(expiresAt === undefined ? {} : { deadlineAt: expiresAt }),
+    ...(chosen === undefined ? {} : { defaultLabel: chosen.label }),
+    timeZone: facts.timeZone,
+    audience: [...facts.audience],
+  };
+}

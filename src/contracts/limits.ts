@@ -1,0 +1,202 @@
+/**
+ * Every number that bounds something, with its reason. Bad input names the limit and the value it saw.
+ * Sizes are UTF-16 units unless the name says bytes; times are milliseconds.
+ */
+
+/** Pipes and sockets. */
+export const WIRE = {
+  /** One NDJSON frame: large enough for 64 steps, small enough to parse without a pause. */
+  frameBytes: 1_048_576,
+  /** Ids in envelopes. */
+  idBytes: 256,
+  /** A Unix socket path must fit sun_path (108 bytes with its NUL on Linux). */
+  socketPathBytes: 107,
+  /** A child ends this long after its pipe closed. */
+  childExitMs: 500,
+} as const;
+
+/** Values that travel and are stored. */
+export const VALUE = {
+  /** A node output, an input or an answer in one frame, with room for the envelope around it. */
+  outputBytes: 900_000,
+  /** Canonical JSON above this goes to the blobs table instead of the row. */
+  inlineBytes: 4_096,
+  /** An error text that is stored. */
+  errorChars: 8_192,
+  /** Levels of canonical JSON: far above any honest value, far below the end of the stack. */
+  canonicalDepth: 256,
+} as const;
+
+/** The runner's stream of steps. */
+export const ADVANCE = {
+  /** Entries per frame: one command, one savepoint. */
+  entriesPerFrame: 64,
+  /** Not yet acknowledged: bounds what a crash can cost and what memory holds. */
+  unackedSteps: 256,
+  unackedBytes: 1_048_576,
+} as const;
+
+/** Workflow authoring. */
+export const WORKFLOW = {
+  maxSteps: 100,
+  nodeTimeoutMs: 15 * 60_000,
+  /** Functions that only describe (titles) may not take longer. */
+  titleMs: 30_000,
+  titleChars: 200,
+  nodes: 2_000,
+  /** A source file that is stored with the run. */
+  sourceFileBytes: 4_194_304,
+  sourceFiles: 500,
+} as const;
+
+/** The write queue of the store. */
+export const QUEUE = {
+  batchCommands: 256,
+  batchMs: 10,
+} as const;
+
+/** Read pages for views. */
+export const PAGE = {
+  rows: 256,
+  bytes: 65_536,
+} as const;
+
+/** Human decisions (CONTRACTS 5.3). */
+export const DECISION = {
+  presentationUnits: 64_000,
+  blocks: 256,
+  itemsPerBlock: 256,
+  stringUnits: 16_000,
+  titleUnits: 200,
+  labelUnits: 64,
+  promptUnits: 400,
+  /** Persons that a policy may ask for; far above any real committee. */
+  quorum: 100,
+  /** Buttons on one card: Telegram documents no limit, phones show few. */
+  choices: 8,
+  transportParts: 20,
+  textDefaultMin: 1,
+  textDefaultMax: 4_000,
+  /** After a start or wake, overdue policies wait this long for the channels' backlog. */
+  graceMs: 30_000,
+  /** A tap's acknowledgement waits this long for the verdict. */
+  acknowledgeMs: 1_500,
+  tokenBytes: 16,
+  /** The end of the run's story on a card: fits the room that the splitter keeps free, with the verdict beside it. */
+  storyUnits: 160,
+} as const;
+
+/** Telegram (reference: Bot API documentation and the official server's source). */
+export const TELEGRAM = {
+  messageUnits: 4_096,
+  /** Kept free in the first and last part for status, verdict and the end of the story. */
+  reservedUnits: 400,
+  /** The status line that begins every part: title cut to fit, part number, fingerprint. */
+  statusUnits: 160,
+  /** Deadline, notes and origin under the last part; constant, so that the split of a card never depends on them. */
+  footerUnits: 640,
+  /** A button's label; phones show about this much of it. The full label stands in the card. */
+  buttonUnits: 32,
+  callbackDataBytes: 64,
+  toastChars: 200,
+  /** Above the server's own silent flood wait of 8 s, so that a timeout is rare. */
+  sendTimeoutMs: 30_000,
+  pollSeconds: 25,
+  /** The hang guard of a poll: hold time plus a margin. */
+  pollTimeoutMs: 45_000,
+  /** After 409 wait longer than the other poll can be held (50 s). */
+  conflictWaitMs: 55_000,
+  updatesPerPoll: 100,
+  /** An idle connection is closed after this time, before the service closes it under a request. */
+  idleSocketMs: 4_000,
+  /** One answer of the service: 100 updates with their replies and room to spare. */
+  responseBytes: 16_777_216,
+  /** Placeholder of a reply prompt. */
+  placeholderChars: 64,
+} as const;
+
+/** The loop of an adapter child. */
+export const ADAPTER = {
+  /** A token file: a token is about 50 characters. */
+  secretBytes: 4_096,
+  /** After a refused token or a wrong token file, the file is read again at this pace (CONTRACTS 0.17). */
+  secretAgainMs: 60_000,
+  /** Pauses after a failed poll or connection. */
+  backoffMinMs: 1_000,
+  backoffMaxMs: 30_000,
+} as const;
+
+/** Attempts of messages. */
+export const DELIVERY = {
+  backoffMinMs: 1_000,
+  backoffMaxMs: 300_000,
+  /** Help for stray text at most this often in one chat, so that a lively group is not answered line by line. */
+  helpEveryMs: 60_000,
+} as const;
+
+/** What channels hand over. */
+export const CHANNEL = {
+  /** Telegram numbers updates anew after a week without one: silence of this length begins a new channel epoch. */
+  epochSilenceMs: 6 * 86_400_000,
+  /** An update id this far below the cursor is a restart of ids; a smaller step back is a late update. */
+  epochStepBack: 1_000,
+} as const;
+
+/** Leases and supervision. */
+export const LEASE = {
+  claimMs: 30_000,
+  renewMs: 10_000,
+  serverMs: 30_000,
+} as const;
+
+export const PROCESS = {
+  readyMs: 15_000,
+  killGraceMs: 2_000,
+  stopGraceMs: 5_000,
+  restartMinMs: 1_000,
+  restartMaxMs: 60_000,
+  /** A child's captured stderr. */
+  diagnosticBytes: 65_536,
+} as const;
+
+/** Slots. */
+export const LANES = {
+  runsMin: 4,
+  runsMax: 32,
+  runsPerCore: 2,
+  control: 2,
+} as const;
+
+/** Timers only wake; a longer sleep is cut so that a clock step is noticed. */
+export const TIMER = { maxSleepMs: 60_000 } as const;
+
+/** Retention of rows that only serve deduplication. */
+export const RETENTION = { inboxMs: 30 * 86_400_000, runsMs: 30 * 86_400_000 } as const;
+
+/** Clients. */
+export const CLIENT = {
+  connectMs: 2_000,
+  startMs: 10_000,
+  /** Views of a watched run are recomputed at most this often. */
+  viewMs: 250,
+  /** How often a started server's socket is tried. */
+  startPollMs: 50,
+  /** A hang guard: no operation works this long before it answers. */
+  callMs: 30_000,
+  /** Reconnecting of a watch: full jitter between these, given up after so many attempts in a row. */
+  backoffMinMs: 250,
+  backoffMaxMs: 10_000,
+  reconnects: 12,
+} as const;
+
+/** The demo. */
+export const DEMO = {
+  /** Without a terminal it ends by itself within a minute, with a margin for tidying up. */
+  totalMs: 55_000,
+  /** The service reacts to a tap or reply far sooner. */
+  reactionMs: 15_000,
+  /** A person is asked again when an act was heard and nothing follows from it. */
+  patienceMs: 2_000,
+  /** A child that was told to end and does not is killed. */
+  endMs: 6_000,
+} as const;

@@ -1,0 +1,222 @@
+/**
+ * channel.v1: what a channel adapter child and the server say on their private pipe. The child is transport only:
+ * it performs exactly the attempt it was told to, reports what it knows about it, and hands over what people send.
+ *
+ * An attempt: perform → dispatching(part) → permit → [call] → part(reference) → partStored → … → outcome → outcomeStored.
+ * An edit or deletion has one `dispatching` mark (its part, or 1) and no `part`: the reference is known already.
+ * Inbound: one update at a time; the next is handed over only after `verdict` of the one before.
+ * `health` may come before `ready`, while the child cannot connect; `ready` comes once per child.
+ */
+import { z } from "zod";
+import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
+import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
+import { errorRecordSchema } from "./shared.ts";
+
+/** `<channel>/<place>[/<topic>]`, for example `telegram:default/-1001234/17`. */
+export const destinationSchema = z.string().regex(/^[a-z]+(:[A-Za-z0-9][A-Za-z0-9._-]{0,199})?(\/[^/\s]{1,64}){0,2}$/);
+
+/** A message as the server names it: `<place>:<message>`, for example `-1001234:815`. Opaque but for equality. */
+export const referenceSchema = z
+  .string()
+  .min(3)
+  .max(200)
+  .regex(/^[^\s:]+:[^\s:]+$/);
+
+export const channelLaunchSchema = z.strictObject({
+  type: z.literal("launch"),
+  schema: z.literal("holdpoint.channel-launch.v1"),
+  protocol: z.literal(1),
+  /** `telegram:<profile>` */
+  channel: z.string(),
+  adapterEpoch: z.string(),
+  /** Transport settings of this kind of channel; the adapter validates them itself. */
+  settings: z.record(z.string(), z.unknown()),
+  /** Opened by the child itself (O_NOFOLLOW, owner, mode 0600); null for channels without a secret. */
+  tokenFile: z.string().nullable(),
+  /** Last update id handled in this channel epoch, or null to begin without offset. */
+  cursor: z.number().int().nullable(),
+  channelEpoch: z.number().int().positive(),
+  /** Operator commands to register with the service. */
+  commands: z.array(z.strictObject({ command: z.string(), description: z.string() })),
+  /** Places (chats) that may see those commands. */
+  places: z.array(z.string()),
+});
+export type ChannelLaunch = z.infer<typeof channelLaunchSchema>;
+
+/** What a message shows. The child renders it; words are in renderers/text. */
+export const messageContentSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("card"),
+    card: cardModelSchema,
+    state: cardStateSchema,
+    /** Choice id → unguessable token for its button; absent when the card is closed. */
+    tokens: z.record(z.string(), z.string()).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal("reply"),
+    reply: replyCodeSchema,
+    /** The configured zone for times in it. */
+    timeZone: z.string(),
+    /** Set when this message asks for text: the service should open a reply to it. */
+    prompt: z.strictObject({ placeholder: z.string().max(64) }).nullable(),
+  }),
+]);
+export type MessageContent = z.infer<typeof messageContentSchema>;
+
+/**
+ * - `post`: send the parts from `fromPart` (1-based) on, each as a new message.
+ * - `edit`: bring the message `reference`, which shows part `part`, to this content.
+ * - `delete`: remove the message `reference`.
+ */
+export const performSchema = z.strictObject({
+  type: z.literal("perform"),
+  effectId: z.string(),
+  attempt: z.number().int().positive(),
+  op: z.enum(["post", "edit", "delete"]),
+  destination: destinationSchema,
+  content: messageContentSchema.nullable(),
+  fromPart: z.number().int().positive(),
+  part: z.number().int().positive().nullable(),
+  reference: referenceSchema.nullable(),
+  /** Post as a reply to this message, when it still exists. */
+  replyTo: referenceSchema.nullable(),
+});
+export type Perform = z.infer<typeof performSchema>;
+
+const attemptFields = { effectId: z.string(), attempt: z.number().int().positive() } as const;
+
+export const toAdapterSchema = z.discriminatedUnion("type", [
+  channelLaunchSchema,
+  performSchema,
+  /** `dispatching` is on disk: the first byte may be sent. `go` false: do not send (cancelled meanwhile). */
+  z.strictObject({ type: z.literal("permit"), ...attemptFields, part: z.number().int(), go: z.boolean() }),
+  z.strictObject({ type: z.literal("partStored"), ...attemptFields, part: z.number().int() }),
+  z.strictObject({ type: z.literal("outcomeStored"), ...attemptFields }),
+  /** The verdict of an update is on disk and the cursor stands on it. `ack` is worded by the adapter for the tap. */
+  z.strictObject({
+    type: z.literal("verdict"),
+    updateId: z.number().int(),
+    verdict: z.string(),
+    ack: ackCodeSchema.nullable(),
+    timeZone: z.string(),
+  }),
+  z.strictObject({ type: z.literal("stop") }),
+]);
+export type ToAdapter = z.infer<typeof toAdapterSchema>;
+
+export const attemptOutcomeSchema = z.enum(["accepted", "rejected", "notSent", "ambiguous"]);
+export type AttemptOutcome = z.infer<typeof attemptOutcomeSchema>;
+
+/** Who did something on the channel; ids are strings of the service, never display names. */
+const senderSchema = z.strictObject({ id: z.string(), name: z.string().max(200).nullable() });
+
+/** Properties that make a message unfit as an answer. */
+export const traitSchema = z.enum([
+  "edited",
+  "forwarded",
+  "anonymous",
+  "channelPost",
+  "business",
+  "guest",
+  "bot",
+  "inline",
+  "inaccessible",
+  /** A photo, sticker or the like, in reply to one of our messages; `text` is empty. */
+  "noText",
+]);
+export type Trait = z.infer<typeof traitSchema>;
+
+const inboundFields = {
+  type: z.literal("inbound"),
+  updateId: z.number().int().nonnegative(),
+  /** SHA-256 hex over the raw update, so that a repeated id with other content is seen. */
+  digest: z.string(),
+  /** Milliseconds since the epoch by the service's clock, when known. */
+  sentAt: z.number().int().nullable(),
+} as const;
+
+export const inboundSchema = z.discriminatedUnion("kind", [
+  /** A pressed button. */
+  z.strictObject({
+    ...inboundFields,
+    kind: z.literal("answer"),
+    token: z.string().max(200),
+    eventId: z.string(),
+    place: z.string().nullable(),
+    topic: z.string().nullable(),
+    reference: referenceSchema.nullable(),
+    sender: senderSchema,
+    traits: z.array(traitSchema),
+  }),
+  /** Typed text; `replyTo` when it answers one of our messages. */
+  z.strictObject({
+    ...inboundFields,
+    kind: z.literal("message"),
+    text: z.string(),
+    place: z.string(),
+    topic: z.string().nullable(),
+    reference: referenceSchema,
+    replyTo: referenceSchema.nullable(),
+    sender: senderSchema,
+    traits: z.array(traitSchema),
+    /** True in a one-to-one chat with the bot. */
+    direct: z.boolean(),
+  }),
+  z.strictObject({
+    ...inboundFields,
+    kind: z.literal("command"),
+    command: z.string().max(64),
+    args: z.string().max(4_096),
+    place: z.string(),
+    topic: z.string().nullable(),
+    reference: referenceSchema,
+    sender: senderSchema,
+    traits: z.array(traitSchema),
+  }),
+  z.strictObject({ ...inboundFields, kind: z.literal("other"), what: z.string().max(64) }),
+  z.strictObject({ ...inboundFields, kind: z.literal("unreadable"), what: z.string().max(200) }),
+]);
+export type Inbound = z.infer<typeof inboundSchema>;
+
+export const fromAdapterSchema = z.discriminatedUnion("type", [
+  /** The service knows us: `account` is how people see the bot. */
+  z.strictObject({ type: z.literal("ready"), account: z.strictObject({ id: z.string(), name: z.string() }) }),
+  z.strictObject({
+    type: z.literal("dispatching"),
+    ...attemptFields,
+    part: z.number().int().positive(),
+    of: z.number().int().positive(),
+  }),
+  z.strictObject({
+    type: z.literal("part"),
+    ...attemptFields,
+    part: z.number().int().positive(),
+    of: z.number().int().positive(),
+    reference: referenceSchema,
+  }),
+  z.strictObject({
+    type: z.literal("outcome"),
+    ...attemptFields,
+    outcome: attemptOutcomeSchema,
+    /** Of an edit: the message already showed this content. */
+    error: errorRecordSchema.optional(),
+    /** The service asked to wait (429). */
+    retryAfterMs: z.number().int().nonnegative().optional(),
+    /** The place moved (a group became a supergroup). */
+    movedTo: z.string().optional(),
+    /** The place can never be reached again (blocked, kicked, deactivated, not found). */
+    placeDead: z.boolean().optional(),
+    /** Of an edit or delete: the message is gone. */
+    gone: z.boolean().optional(),
+  }),
+  inboundSchema,
+  z.strictObject({
+    type: z.literal("health"),
+    /** How the last poll ended. */
+    ok: z.boolean(),
+    pendingUpdates: z.number().int().nullable(),
+    error: errorRecordSchema.nullable(),
+  }),
+  z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
+]);
+export type FromAdapter = z.infer<typeof fromAdapterSchema>;

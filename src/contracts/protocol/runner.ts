@@ -1,0 +1,168 @@
+/**
+ * runner.v1: what a workflow runner and the server say on their private pipe.
+ * The runner executes nodes in order and proposes; the server decides, stores and acknowledges.
+ *
+ * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | finish)… → stop.
+ * Steps are numbered through the whole run; entry n is accepted only after n-1 of the same run and epoch.
+ */
+import { z } from "zod";
+import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
+import { ADVANCE } from "../limits.ts";
+import { errorRecordSchema, jsonSchema } from "./shared.ts";
+
+export const nodeOutcomeSchema = z.enum(["ok", "failed", "timed_out", "cancelled"]);
+export type NodeOutcome = z.infer<typeof nodeOutcomeSchema>;
+
+/** One executed node: node `nodeId` finished as step `step`, and `next` is what starts now (null: the run ends with it). */
+export const stepEntrySchema = z.strictObject({
+  step: z.number().int().nonnegative(),
+  nodeId: z.string(),
+  outcome: nodeOutcomeSchema,
+  output: jsonSchema.optional(),
+  error: errorRecordSchema.optional(),
+  durationMs: z.number().nonnegative(),
+  next: z.string().nullable(),
+});
+export type StepEntry = z.infer<typeof stepEntrySchema>;
+
+/** The latest result of a node, as `ctx.results` shows it. */
+export const nodeResultSchema = z.strictObject({
+  nodeId: z.string(),
+  outcome: nodeOutcomeSchema,
+  output: jsonSchema.optional(),
+  error: errorRecordSchema.optional(),
+});
+export type NodeResult = z.infer<typeof nodeResultSchema>;
+
+/** Where execution goes on. */
+export const positionSchema = z.strictObject({
+  nodeId: z.string(),
+  /** Number of the step that executing this node will produce. */
+  step: z.number().int().nonnegative(),
+  /** Which visit of this node in the run this is, from 1; part of effect keys. */
+  visit: z.number().int().positive(),
+  /** True when an earlier attempt of this visit was interrupted: effects must be looked up, not assumed fresh. */
+  interrupted: z.boolean(),
+});
+export type Position = z.infer<typeof positionSchema>;
+
+export const runnerLaunchSchema = z.strictObject({
+  type: z.literal("launch"),
+  schema: z.literal("holdpoint.runner-launch.v1"),
+  protocol: z.literal(1),
+  runId: z.string(),
+  generation: z.number().int().positive(),
+  runnerEpoch: z.string(),
+  command: z.enum(["start", "continue", "resume"]),
+  projectPath: z.string(),
+  /** Absolute path of the workflow file. */
+  workflowPath: z.string(),
+  /** Files that were approved at start; null at the first start. Verified before anything is imported. */
+  sources: z.array(sourceFileSchema).nullable(),
+  definitionDigest: z.string().nullable(),
+  input: jsonSchema,
+  /** True when `input` is what the workflow's input parser made (see `ready`), so that it must not run again. */
+  inputParsed: z.boolean().optional(),
+  /** Folder for the loader's cache, or null. */
+  cacheDir: z.string().nullable(),
+});
+export type RunnerLaunch = z.infer<typeof runnerLaunchSchema>;
+
+export const effectStateSchema = z.enum(["fresh", "repeat", "observe", "applied", "rejected", "ambiguous"]);
+
+export const toRunnerSchema = z.discriminatedUnion("type", [
+  runnerLaunchSchema,
+  /** Resume state in pieces that fit a frame: results in any order, steps in order; then `go`. */
+  z.strictObject({ type: z.literal("state.results"), items: z.array(nodeResultSchema) }),
+  z.strictObject({
+    type: z.literal("state.steps"),
+    first: z.number().int().nonnegative(),
+    steps: z.array(z.tuple([z.string(), nodeOutcomeSchema])),
+  }),
+  z.strictObject({ type: z.literal("go"), position: positionSchema, visits: z.record(z.string(), z.number().int()) }),
+  /** Every step up to and including `through` is on disk. */
+  z.strictObject({ type: z.literal("ack"), through: z.number().int() }),
+  /** Steps from `from` on were refused: drop them and continue at `position`. */
+  z.strictObject({
+    type: z.literal("rewind"),
+    from: z.number().int(),
+    reason: z.string(),
+    position: positionSchema,
+    visits: z.record(z.string(), z.number().int()),
+  }),
+  z.strictObject({
+    type: z.literal("effect.reserved"),
+    messageId: z.number().int(),
+    effectId: z.string(),
+    key: z.string(),
+    attempt: z.number().int(),
+    state: effectStateSchema,
+    result: jsonSchema.optional(),
+    error: errorRecordSchema.optional(),
+  }),
+  /** Answer to effect.settle, decision and finish: `ok` false carries the error. */
+  z.strictObject({
+    type: z.literal("reply"),
+    messageId: z.number().int(),
+    ok: z.boolean(),
+    result: jsonSchema.optional(),
+    error: errorRecordSchema.optional(),
+  }),
+  z.strictObject({ type: z.literal("claimLost") }),
+  /** End now: the run was paused, cancelled, or the server stops. */
+  z.strictObject({ type: z.literal("stop"), reason: z.string() }),
+]);
+export type ToRunner = z.infer<typeof toRunnerSchema>;
+
+export const fromRunnerSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("ready"),
+    definition: definitionSnapshotSchema,
+    definitionDigest: z.string(),
+    /** Every local file the load touched; the server reads and hashes them again, and stores them at the first start. */
+    sources: z.array(sourceFileSchema).min(1),
+    title: z.string().nullable(),
+    /** What the input parser made of the launch's input; absent when it did not run. Stored, it is the run's input from now on. */
+    input: jsonSchema.optional(),
+  }),
+  z.strictObject({ type: z.literal("loadFailed"), error: errorRecordSchema }),
+  /** Nothing of the changed source was executed. */
+  z.strictObject({ type: z.literal("park"), reason: z.enum(["workflowSourceChanged"]), error: errorRecordSchema }),
+  z.strictObject({
+    type: z.literal("advance"),
+    first: z.number().int().nonnegative(),
+    entries: z.array(stepEntrySchema).min(1).max(ADVANCE.entriesPerFrame),
+  }),
+  z.strictObject({
+    type: z.literal("effect.reserve"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    effectType: z.string().min(1).max(200),
+    recovery: effectRecoverySchema,
+    /** What the effect will do; the same key with another request is a conflict. */
+    request: jsonSchema,
+  }),
+  /** `notApplied`: looked, and it did not happen; a new attempt follows in the same reservation. */
+  z.strictObject({
+    type: z.literal("effect.settle"),
+    messageId: z.number().int(),
+    effectId: z.string(),
+    attempt: z.number().int(),
+    outcome: z.enum(["applied", "rejected", "notApplied", "ambiguous"]),
+    result: jsonSchema.optional(),
+    error: errorRecordSchema.optional(),
+  }),
+  /** The authored request, as evaluated; the server normalizes and digests it again. Parks the run when accepted. */
+  z.strictObject({
+    type: z.literal("decision"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    request: jsonSchema,
+  }),
+  /** The last step; ends the run. Sent only when every earlier step is durable. */
+  z.strictObject({ type: z.literal("finish"), messageId: z.number().int(), entry: stepEntrySchema }),
+  z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
+]);
+export type FromRunner = z.infer<typeof fromRunnerSchema>;
