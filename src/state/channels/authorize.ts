@@ -1,0 +1,18 @@
+/**
+ * Who is heard at all, before anything is looked up: the place must be allowed, then the account. Nothing is sent to a place that is not
+ * allowed, whoever writes from it.
+ */
+import type { Inbound, Trait } from "../../contracts/protocol/channel.ts";
+import { isPlaceAllowed, isUserAllowed, type Access } from "../decisions/access.ts";
+
+export type Spoken = Extract<Inbound, { kind: "answer" | "message" | "command" }>;
+
+/** Chats that only look like ours (their ids may equal one of ours), and senders that are no persons. */
+const NEVER: readonly Trait[] = ["business", "guest", "channelPost", "bot", "inline"];
+
+/** `silent`: no reaction at all. `notOnList`: the place is allowed, the account is not. `ok`: go on. */
+export function authorize(access: Access, channelId: string, inbound: Spoken): "ok" | "silent" | "notOnList" {
+  if (inbound.place === null || inbound.traits.some((trait) => NEVER.includes(trait))) return "silent";
+  if (!isPlaceAllowed(access, channelId, inbound.place)) return "silent";
+  return isUserAllowed(access, channelId, inbound.sender.id) ? "ok" : "notOnList";
+}

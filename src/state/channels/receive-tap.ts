@@ -1,0 +1,76 @@
+/**
+ * A tap on a button. The token is looked up by its hash and must fit the place and the very message it stands under; a tap on a message
+ * whose arrival was in doubt proves it. Then the answer goes through the one door.
+ */
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import type { Inbound } from "../../contracts/protocol/channel.ts";
+import type { Access } from "../decisions/access.ts";
+import { answerDecision } from "../decisions/answer.ts";
+import { knownDecision } from "../decisions/rows.ts";
+import { prove } from "../effects/evidence.ts";
+import { effectById } from "../effects/rows.ts";
+import { sha256 } from "../hash.ts";
+import type { Tx } from "../tx.ts";
+import { authorize } from "./authorize.ts";
+import { queuePrompt, type Origin } from "./replies.ts";
+import type { Handled } from "./receive.ts";
+import type { ChannelRow } from "./rows.ts";
+
+export type Tap = Extract<Inbound, { kind: "answer" }>;
+
+interface TokenRow {
+  effectId: string;
+  attempt: number;
+  decisionId: string;
+  requestDigest: string;
+  choice: string;
+  destination: string;
+}
+
+/** One answer for every token that does not fit, so that nothing is told about the card it belongs to. */
+const UNKNOWN: Handled = { verdict: "unknownButton", ack: { code: "unknownButton" } };
+
+export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access): Handled {
+  const { channelId } = channel;
+  const admitted = authorize(access, channelId, tap);
+  if (admitted !== "ok" || tap.place === null) return { verdict: admitted, ack: admitted === "notOnList" ? { code: "notOnList" } : null };
+  const { place, reference } = tap;
+  const token = tx.get<TokenRow>(
+    `SELECT effect_id AS effectId, attempt_number AS attempt, decision_id AS decisionId, request_digest AS requestDigest, choice, destination
+     FROM decision_tokens WHERE token_hash = ?`,
+    sha256(tap.token),
+  );
+  const effect = token === undefined ? undefined : effectById(tx, token.effectId);
+  if (token === undefined || effect === undefined || effect.channelId !== channelId || effect.place !== place) return UNKNOWN;
+  if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, effect, token.attempt, reference)) return UNKNOWN;
+  const decision = knownDecision(tx, token.decisionId);
+  const answered = answerDecision(
+    tx,
+    decision,
+    {
+      requestDigest: token.requestDigest,
+      choice: token.choice,
+      source: {
+        type: "channel",
+        channel: channelId,
+        actorId: tap.sender.id,
+        personId: null,
+        actorName: tap.sender.name,
+        eventId: tap.eventId,
+        updateId: tap.updateId,
+        assurance: "remote",
+      },
+    },
+    access,
+  );
+  if (answered.reply.code !== "promptText") return { verdict: answered.kind, ack: answered.reply };
+  const origin: Origin = { channel, updateId: tap.updateId, place, topic: topicOf(token.destination), timeZone: access.timeZone };
+  queuePrompt(tx, origin, { decision, choice: token.choice, actorId: tap.sender.id, reply: answered.reply, to: reference });
+  const ack: ReplyCode = { code: "promptSent", label: answered.reply.label };
+  return { verdict: "promptText", ack };
+}
+
+/** The question goes where the card is: the topic that a tap names may be one of the service's own making. */
+function topicOf(destination: string): string | null {
+  return destination.split("/")[2] ?? null;
+}

@@ -1,0 +1,124 @@
+/**
+ * Typed text. Only the reply to a question of ours is an answer, and only from the person who was asked; everything else gets help, sparingly.
+ */
+import { DELIVERY } from "../../contracts/limits.ts";
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import type { Inbound } from "../../contracts/protocol/channel.ts";
+import type { Access } from "../decisions/access.ts";
+import { answerDecision } from "../decisions/answer.ts";
+import { knownDecision, type DecisionRow } from "../decisions/rows.ts";
+import { acceptOnEvidence } from "../effects/evidence.ts";
+import { partByReference, partsOf } from "../effects/parts.ts";
+import { effectById } from "../effects/rows.ts";
+import type { Tx } from "../tx.ts";
+import { authorize } from "./authorize.ts";
+import type { Handled } from "./receive.ts";
+import { queueReply, type Origin } from "./replies.ts";
+import { takeHelpTurn, type ChannelRow } from "./rows.ts";
+
+export type Message = Extract<Inbound, { kind: "message" }>;
+
+interface PromptRow {
+  effectId: string;
+  decisionId: string;
+  requestDigest: string;
+  choice: string;
+  place: string;
+  actorId: string;
+}
+
+const PROMPT = `SELECT p.effect_id AS effectId, p.decision_id AS decisionId, p.request_digest AS requestDigest, p.choice, p.place, p.actor_id AS actorId
+  FROM decision_prompts p`;
+
+export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, access: Access): Handled {
+  const { channelId } = channel;
+  const origin: Origin = { channel, updateId: message.updateId, place: message.place, topic: message.topic, timeZone: access.timeZone };
+  const admitted = authorize(access, channelId, message);
+  if (admitted === "silent") return { verdict: "silent", ack: null };
+  const say = (verdict: string, reply: ReplyCode, decision?: DecisionRow): Handled => {
+    queueReply(tx, origin, { reply, to: message.reference, ...(decision === undefined ? {} : { decision }) });
+    return { verdict, ack: null };
+  };
+  const prompt = message.replyTo === null ? undefined : promptOf(tx, channelId, message);
+  // An administrator who writes in the name of the group has no id of their own; they are told why it does not count.
+  if (message.traits.includes("anonymous")) return prompt === undefined ? { verdict: "silent", ack: null } : say("anonymousReply", { code: "anonymousReply" });
+  if (admitted !== "ok") return { verdict: admitted, ack: null };
+  if (message.traits.includes("edited")) return prompt === undefined ? { verdict: "ignored", ack: null } : say("editIgnored", { code: "editIgnored" });
+  if (prompt === undefined || prompt.actorId !== message.sender.id || message.traits.includes("forwarded")) return help(tx, origin, message.reference);
+  if (message.text === "") return say("textOnly", { code: "textOnly" });
+  const decision = knownDecision(tx, prompt.decisionId);
+  const answered = answerDecision(
+    tx,
+    decision,
+    {
+      requestDigest: prompt.requestDigest,
+      choice: prompt.choice,
+      input: message.text,
+      source: {
+        type: "channel",
+        channel: channelId,
+        actorId: message.sender.id,
+        personId: null,
+        actorName: message.sender.name,
+        eventId: message.reference,
+        updateId: message.updateId,
+        assurance: "remote",
+      },
+    },
+    access,
+  );
+  return say(answered.kind, answered.reply, decision);
+}
+
+/** The question that a message answers, by its reference, or by evidence when its arrival is in doubt. */
+function promptOf(tx: Tx, channelId: string, message: Message): PromptRow | undefined {
+  const reference = message.replyTo as string;
+  const known = partByReference(tx, channelId, reference);
+  if (known !== undefined) {
+    const prompt = tx.get<PromptRow>(`${PROMPT} WHERE p.effect_id = ?`, known.effectId);
+    return prompt?.place === message.place ? prompt : undefined;
+  }
+  return promptByEvidence(tx, channelId, message, reference);
+}
+
+/**
+ * A reply to a message of which we know no id: it is a message of ours whose receipt is missing. That names the question only if it is the
+ * sender's own and nothing else of ours in this place is on its way or in doubt; otherwise the person is asked again.
+ */
+function promptByEvidence(tx: Tx, channelId: string, message: Message, reference: string): PromptRow | undefined {
+  if (!reference.startsWith(`${message.place}:`) || message.traits.length > 0) return undefined;
+  const unclear = tx.all<{ effectId: string; attempt: number; part: number }>(
+    `SELECT p.effect_id AS effectId, p.attempt_number AS attempt, p.part FROM effects e JOIN effect_parts p ON p.effect_id = e.effect_id
+     WHERE e.status IN ('applying', 'ambiguous') AND e.channel_id = ? AND e.place = ? AND p.state IN ('dispatching', 'ambiguous')
+       AND e.purpose IN ('delivery', 'reply') LIMIT 2`,
+    channelId,
+    message.place,
+  );
+  const [only] = unclear;
+  if (only === undefined || unclear.length > 1) return undefined;
+  const prompt = tx.get<PromptRow>(`${PROMPT} WHERE p.effect_id = ? AND p.actor_id = ?`, only.effectId, message.sender.id);
+  const effect = prompt === undefined ? undefined : effectById(tx, prompt.effectId);
+  const part = partsOf(tx, only.effectId).find(({ attempt, part: number }) => attempt === only.attempt && number === only.part);
+  if (effect === undefined || part === undefined) return undefined;
+  acceptOnEvidence(tx, effect, part, reference);
+  return prompt;
+}
+
+/** Help for stray text: only where a decision waits, and at most once a minute per place. */
+function help(tx: Tx, origin: Origin, to: string): Handled {
+  const waiting = waitingIn(tx, origin.channel.channelId, origin.place);
+  if (waiting === 0 || !takeHelpTurn(tx, origin.channel.channelId, origin.place, DELIVERY.helpEveryMs)) return { verdict: "ignored", ack: null };
+  queueReply(tx, origin, { reply: { code: "help", waiting }, to });
+  return { verdict: "help", ack: null };
+}
+
+/** Pending decisions that have a card for this place. */
+export function waitingIn(tx: Tx, channelId: string, place: string): number {
+  const row = tx.get<{ n: number }>(
+    `SELECT count(DISTINCT d.decision_id) AS n FROM human_decisions d JOIN effects e ON e.decision_id = d.decision_id
+     WHERE d.status = 'pending' AND e.purpose = 'delivery' AND e.channel_id = ? AND e.place = ?`,
+    channelId,
+    place,
+  );
+  return row?.n ?? 0;
+}

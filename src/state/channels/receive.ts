@@ -1,0 +1,89 @@
+/**
+ * One update of a channel, one command: its verdict is stored and the cursor stands on it, whatever it was. A repeated update gets the
+ * stored verdict. The body of an update is never stored here; answers have their own rows.
+ */
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import { CHANNEL } from "../../contracts/limits.ts";
+import type { Inbound } from "../../contracts/protocol/channel.ts";
+import { defineCommand } from "../command.ts";
+import type { Access } from "../decisions/access.ts";
+import type { Tx } from "../tx.ts";
+import { receiveCommand } from "./receive-command.ts";
+import { receiveTap } from "./receive-tap.ts";
+import { receiveMessage } from "./receive-text.ts";
+import { spokenFor, type ChannelRow } from "./rows.ts";
+
+export interface ReceiveInput {
+  readonly channelId: string;
+  readonly adapterEpoch: string;
+  readonly inbound: Inbound;
+  readonly access: Access;
+}
+
+export interface Handled {
+  /** A word for what it came to: an answer's kind, or `silent`, `notOnList`, `unknownButton`, `promptText`, `help`, `ignored`, `duplicate`… */
+  readonly verdict: string;
+  /** What the tap is told; null = nothing. */
+  readonly ack: ReplyCode | null;
+}
+
+export interface ReceiveResult extends Handled {
+  /** The update was handled before; nothing was done again. */
+  readonly repeated: boolean;
+}
+
+/** Throws `channelUnknown`, or `protocolRejected` for an adapter that was replaced; otherwise every update gets a verdict. */
+export const receive = defineCommand("channels.receive", (tx: Tx, { access, adapterEpoch, channelId, inbound }: ReceiveInput): ReceiveResult => {
+  const channel = spokenFor(tx, channelId, adapterEpoch);
+  const before = inboxOf(tx, channel, inbound.updateId);
+  if (before !== undefined && before.digest === inbound.digest) {
+    advance(tx, channel, inbound.updateId);
+    return { verdict: before.verdict, ack: before.ack === null ? null : (tx.unpack(before.ack) as unknown as ReplyCode), repeated: true };
+  }
+  // The service counts anew: an id far below the cursor, or a known id with another content.
+  const restarted = before !== undefined || (channel.cursor !== null && channel.cursor - inbound.updateId > CHANNEL.epochStepBack);
+  if (restarted) channel.channelEpoch += 1;
+  const handled = handle(tx, channel, inbound, access);
+  tx.run(
+    "INSERT INTO channel_inbox (channel_id, channel_epoch, update_id, kind, verdict, ack, digest, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    channelId,
+    channel.channelEpoch,
+    inbound.updateId,
+    inbound.kind,
+    handled.verdict,
+    handled.ack === null ? null : tx.pack(handled.ack),
+    inbound.digest,
+    tx.now,
+  );
+  advance(tx, channel, inbound.updateId);
+  return { ...handled, repeated: false };
+});
+
+function handle(tx: Tx, channel: ChannelRow, inbound: Inbound, access: Access): Handled {
+  switch (inbound.kind) {
+    case "answer":
+      return receiveTap(tx, channel, inbound, access);
+    case "message":
+      return receiveMessage(tx, channel, inbound, access);
+    case "command":
+      return receiveCommand(tx, channel, inbound, access);
+    case "other":
+      return { verdict: "ignored", ack: null };
+    case "unreadable":
+      return { verdict: "unreadable", ack: null };
+  }
+}
+
+function inboxOf(tx: Tx, channel: ChannelRow, updateId: number): { verdict: string; ack: string | null; digest: string } | undefined {
+  return tx.get(
+    "SELECT verdict, ack, digest FROM channel_inbox WHERE channel_id = ? AND channel_epoch = ? AND update_id = ?",
+    channel.channelId,
+    channel.channelEpoch,
+    updateId,
+  );
+}
+
+/** The cursor is the last id handled, not a maximum. */
+function advance(tx: Tx, channel: ChannelRow, updateId: number): void {
+  tx.run("UPDATE channels SET channel_epoch = ?, cursor = ?, cursor_at = ? WHERE channel_id = ?", channel.channelEpoch, updateId, tx.now, channel.channelId);
+}

@@ -1,0 +1,92 @@
+/**
+ * Messages that answer what people sent: effects of purpose `reply`, queued by the command that stores the verdict and keyed by channel,
+ * epoch and update, so that a repeated update cannot make a second one.
+ */
+import { sha256Digest } from "../../contracts/canonical.ts";
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import type { DecisionRow } from "../decisions/rows.ts";
+import type { ReplyRequest } from "../effects/content.ts";
+import { insertEffect } from "../effects/rows.ts";
+import type { Tx } from "../tx.ts";
+import type { ChannelRow } from "./rows.ts";
+
+/** Where an update came from and where its answer goes. */
+export interface Origin {
+  readonly channel: ChannelRow;
+  readonly updateId: number;
+  readonly place: string;
+  readonly topic: string | null;
+  readonly timeZone: string;
+}
+
+export interface Reply {
+  readonly reply: ReplyCode;
+  /** The message it answers. */
+  readonly to: string | null;
+  /** Decision whose chain tells about it. */
+  readonly decision?: DecisionRow;
+  readonly prompt?: { readonly placeholder: string };
+}
+
+/** Queues a reply; returns its effect's id. */
+export function queueReply(tx: Tx, origin: Origin, { decision, prompt, reply, to }: Reply): string {
+  const { channel, place, timeZone, topic, updateId } = origin;
+  const request: ReplyRequest = { reply, timeZone, prompt: prompt ?? null };
+  return insertEffect(tx, {
+    purpose: "reply",
+    effectType: `reply.${reply.code}`,
+    key: `reply:${channel.channelId}:${channel.channelEpoch}:${updateId}`,
+    resourceNo: decision?.resourceNo ?? channel.resourceNo,
+    request,
+    requestDigest: sha256Digest(request),
+    decisionId: decision?.decisionId ?? null,
+    channelId: channel.channelId,
+    destination: topic === null ? `${channel.channelId}/${place}` : `${channel.channelId}/${place}/${topic}`,
+    place,
+    targetReference: to,
+  }).effectId;
+}
+
+interface PromptFor {
+  readonly decision: DecisionRow;
+  readonly choice: string;
+  readonly actorId: string;
+  readonly reply: Extract<ReplyCode, { code: "promptText" }>;
+  /** The card that was tapped. */
+  readonly to: string | null;
+}
+
+/**
+ * Queues the question for a choice's text: the reply to that message will be this person's answer. When the same question to the same
+ * person is still on its way there is no second one.
+ */
+export function queuePrompt(tx: Tx, origin: Origin, { actorId, choice, decision, reply, to }: PromptFor): void {
+  const { channel, place } = origin;
+  const waiting = tx.get(
+    `SELECT 1 FROM decision_prompts p JOIN effects e ON e.effect_id = p.effect_id
+     WHERE p.decision_id = ? AND p.choice = ? AND p.channel_id = ? AND p.place = ? AND p.actor_id = ? AND e.status IN ('pending', 'applying')`,
+    decision.decisionId,
+    choice,
+    channel.channelId,
+    place,
+    actorId,
+  );
+  if (waiting !== undefined) return;
+  const effectId = queueReply(tx, origin, { decision, reply, to, prompt: { placeholder: placeholderOf(reply.label) } });
+  tx.run(
+    "INSERT INTO decision_prompts (effect_id, decision_id, request_digest, choice, channel_id, place, actor_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    effectId,
+    decision.decisionId,
+    decision.requestDigest,
+    choice,
+    channel.channelId,
+    place,
+    actorId,
+    tx.now,
+  );
+}
+
+/** The field's hint is the choice's own label: the author's word, cut to what the service takes. */
+function placeholderOf(label: string): string {
+  return [...label].slice(0, 32).join("");
+}

@@ -1,0 +1,181 @@
+/**
+ * The one door: the only place that accepts an answer, whoever brings it. It judges by the rules of src/decision, stores the
+ * submission and the vote, and, when the policy is met, the one resolution and the one continuation of the run.
+ */
+import type { DecisionResolution, DecisionVote } from "../../contracts/decision/answer.ts";
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import { acceptedAnswer } from "../../contracts/decision/input.ts";
+import type { DecisionRequest } from "../../contracts/decision/request.ts";
+import { humanResolution, judgeAnswer, replyFor, replyForWinner, submissionOutcome, type ActorVerdict, type AnswerVerdict } from "../../decision/index.ts";
+import { defineCommand } from "../command.ts";
+import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
+import { continueFromDecision } from "../runs/waiting.ts";
+import type { Tx } from "../tx.ts";
+import { judgeSource, outageOf, type Access, type AnswerSource } from "./access.ts";
+import { expireDecision } from "./expire.ts";
+import { resolveDecision } from "./resolve.ts";
+import { decisionByRef, requestOf, resolutionOf, votesOf, type DecisionRow } from "./rows.ts";
+import { recordSubmission } from "./submissions.ts";
+
+export interface Candidate {
+  /** Digest of the card that was answered. */
+  readonly requestDigest: string;
+  readonly choice: string;
+  /** Text that came with it, exactly as written. */
+  readonly input?: string | undefined;
+  readonly source: AnswerSource;
+}
+
+export interface Answered {
+  readonly kind: AnswerVerdict["kind"];
+  /** What the sender is told. */
+  readonly reply: ReplyCode;
+}
+
+/** Judges and stores one answer. Never throws for what a person did: every refusal is a verdict with its reply. */
+export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candidate, access: Access): Answered {
+  const request = requestOf(tx, decision);
+  const actor = judgeSource(access, request, candidate.source);
+  const stored = decision.status === "pending" ? undefined : resolutionOf(tx, decision.decisionId);
+  const verdict = judgeAnswer({
+    request,
+    now: tx.now,
+    requestDigest: candidate.requestDigest,
+    choice: candidate.choice,
+    input: candidate.input,
+    actor,
+    votes: decision.status === "pending" ? votesOf(tx, decision.decisionId) : [],
+    resolution: stored?.resolution,
+    outage: outageOf(access),
+  });
+  record(tx, decision, candidate, actor, verdict);
+  switch (verdict.kind) {
+    case "accepted":
+      storeVote(tx, decision, verdict.vote);
+      accept(tx, decision, request, candidate.source, actor, verdict);
+      break;
+    case "recorded":
+      storeVote(tx, decision, verdict.vote);
+      tx.event(decision.resourceNo, { type: "decision.vote", actor: actorOf(actor, candidate.source), payload: { choice: verdict.vote.choice, by: nameOf(actor), have: verdict.have, need: verdict.need } });
+      break;
+    case "expired":
+      // The rule that refuses this answer is the one that permits the policy: both in one command, whatever the timer does.
+      expireDecision(tx, decision, request);
+      return { kind: verdict.kind, reply: toldAsLate(tx, decision, request, actor) };
+    default:
+  }
+  const personName = stored?.personName;
+  const winnerId = stored?.resolution.personId ?? undefined;
+  const reply = replyFor(verdict, request, {
+    nameOf: (id) => (id === winnerId ? personName : undefined),
+    personId: actor.allowed ? actor.personId : undefined,
+  });
+  return { kind: verdict.kind, reply };
+}
+
+function accept(
+  tx: Tx,
+  decision: DecisionRow,
+  request: DecisionRequest,
+  source: AnswerSource,
+  actor: ActorVerdict,
+  verdict: { readonly vote: DecisionVote; readonly graceAfterOutage: boolean },
+): void {
+  const { actorId, assurance, channel, eventId } = source;
+  const resolution: DecisionResolution = humanResolution(request, {
+    vote: verdict.vote,
+    graceAfterOutage: verdict.graceAfterOutage,
+    source: { channel, actorId, eventId },
+    assurance,
+  });
+  const by = actorOf(actor, source);
+  resolveDecision(tx, decision, resolution, { actor: by, personName: nameOf(actor), updateId: source.updateId });
+  continueFromDecision(tx, decision.runNo, {
+    decisionId: decision.decisionId,
+    output: acceptedAnswer(request.choices, verdict.vote.choice, verdict.vote.input),
+    actor: by,
+  });
+}
+
+function storeVote(tx: Tx, decision: DecisionRow, vote: DecisionVote): void {
+  tx.run(
+    `INSERT INTO decision_votes (decision_id, person_id, choice, input, voted_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (decision_id, person_id) DO UPDATE SET choice = excluded.choice, input = excluded.input, voted_at = excluded.voted_at`,
+    decision.decisionId,
+    vote.personId,
+    vote.choice,
+    vote.input ?? null,
+    vote.votedAt,
+  );
+}
+
+function record(tx: Tx, decision: DecisionRow, candidate: Candidate, actor: ActorVerdict, verdict: AnswerVerdict): void {
+  // Asking for the text is a step of the conversation, not an attempt to decide.
+  if (verdict.kind === "inputRequired" && candidate.source.type === "channel") return;
+  const outcome = submissionOutcome(verdict);
+  recordSubmission(tx, {
+    decisionId: decision.decisionId,
+    source: candidate.source.type,
+    channel: candidate.source.channel,
+    actorId: candidate.source.actorId,
+    personId: actor.allowed ? actor.personId : null,
+    choice: candidate.choice,
+    input: candidate.input ?? null,
+    outcome,
+    reason: outcome === "rejected" ? reasonOf(verdict) : null,
+  });
+}
+
+function reasonOf(verdict: AnswerVerdict): string {
+  if (verdict.kind === "notAllowed") return verdict.reason;
+  return verdict.kind === "inputInvalid" ? `${verdict.rule}: ${verdict.seen}` : verdict.kind;
+}
+
+function toldAsLate(tx: Tx, decision: DecisionRow, request: DecisionRequest, actor: ActorVerdict): ReplyCode {
+  const winner = resolutionOf(tx, decision.decisionId)?.resolution;
+  if (winner === undefined) return { code: "expired", at: decision.deadlineAt ?? tx.now };
+  return replyForWinner(request, winner, { nameOf: () => undefined, personId: actor.allowed ? actor.personId : undefined });
+}
+
+function nameOf(actor: ActorVerdict): string | undefined {
+  return actor.allowed ? actor.name : undefined;
+}
+
+function actorOf(actor: ActorVerdict, source: AnswerSource): { type: string; id: string } {
+  return { type: "human", id: actor.allowed ? actor.personId : `${source.channel}:${source.actorId}` };
+}
+
+export interface AnswerInput {
+  /** Decision id, or the first hex digits of the request digest. */
+  readonly decision: string;
+  /** Digest of the card that was answered; null when the fingerprint in `decision` binds the version. */
+  readonly requestDigest: string | null;
+  readonly choice: string;
+  readonly input?: string | null;
+  readonly source: AnswerSource;
+  readonly access: Access;
+  readonly receipt: Receipt | null;
+}
+
+export interface AnswerResult extends Answered {
+  readonly decisionId: string;
+  readonly fingerprint: string;
+  readonly status: DecisionRow["status"];
+  readonly runNo: number;
+}
+
+/** An answer from outside a channel. Throws only `decisionNotFound`, `ambiguousId` and `idempotencyConflict`. */
+export const answer = defineCommand("decisions.answer", (tx: Tx, given: AnswerInput): Receipted<AnswerResult> =>
+  withReceipt(tx, given.receipt, () => {
+    const decision = decisionByRef(tx, given.decision);
+    const candidate: Candidate = {
+      requestDigest: given.requestDigest ?? decision.requestDigest,
+      choice: given.choice,
+      input: given.input ?? undefined,
+      source: given.source,
+    };
+    const { kind, reply } = answerDecision(tx, decision, candidate, given.access);
+    const { decisionId, fingerprint, runNo, status } = decision;
+    return { kind, reply, decisionId, fingerprint, status, runNo };
+  }),
+);

@@ -1,0 +1,113 @@
+/**
+ * Reads of decisions: what waits, what was decided, what is due.
+ */
+import type { DecisionSummary } from "../../contracts/protocol/operations.ts";
+import { PAGE } from "../../contracts/limits.ts";
+import type { ReadDb } from "../reading.ts";
+import { shortIdOf } from "../runs/rows.ts";
+import { DECISION_COLUMNS, decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
+
+/** A decision as client.v1 shows it, with the internal numbers that a run's view needs. */
+export interface DecisionListRow extends DecisionSummary {
+  readonly runNo: number;
+  readonly resourceNo: number;
+}
+
+interface Sent {
+  destination: string;
+  effectId: string;
+  status: string;
+  shown: number;
+}
+
+const SELECT = `SELECT ${DECISION_COLUMNS} FROM human_decisions d`;
+
+export const reads = (db: ReadDb) => ({
+  /** Newest first, at most a page; without `all` only what waits. */
+  list({ all }: { all: boolean }): DecisionListRow[] {
+    return db.all<DecisionRow>(`${SELECT} ${all ? "" : "WHERE d.status = 'pending'"} ORDER BY d.created_at DESC, d.decision_id LIMIT ${PAGE.rows}`).map((row) => summary(db, row));
+  },
+  /** The decisions of one run, oldest first. */
+  byRun(runNo: number): DecisionListRow[] {
+    return db.all<DecisionRow>(`${SELECT} WHERE d.run_no = ? ORDER BY d.attempt_no LIMIT ${PAGE.rows}`, runNo).map((row) => summary(db, row));
+  },
+  /** By id or fingerprint. Throws `decisionNotFound` or `ambiguousId`. */
+  get(ref: string): DecisionListRow {
+    return summary(db, decisionByRef(db, ref));
+  },
+  /** Pending decisions whose deadline is not after `now`, earliest first, at most a page. */
+  due(now: number): { decisionId: string; runNo: number; deadlineAt: number }[] {
+    return db.all(
+      `SELECT decision_id AS decisionId, run_no AS runNo, deadline_at AS deadlineAt FROM human_decisions
+       WHERE status = 'pending' AND deadline_at <= ? ORDER BY deadline_at LIMIT ${PAGE.rows}`,
+      now,
+    );
+  },
+  /** The earliest deadline of a pending decision, or null. */
+  nextDeadline(): number | null {
+    return db.get<{ at: number | null }>("SELECT min(deadline_at) AS at FROM human_decisions WHERE status = 'pending' AND deadline_at IS NOT NULL")?.at ?? null;
+  },
+  pendingCount(): number {
+    return db.get<{ n: number }>("SELECT count(*) AS n FROM human_decisions WHERE status = 'pending'")?.n ?? 0;
+  },
+});
+
+function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
+  const request = requestOf(db, decision);
+  const run = db.get<{ runId: string; workflow: string; parkReason: string | null }>(
+    "SELECT r.run_id AS runId, r.workflow_name AS workflow, q.park_reason AS parkReason FROM runs r LEFT JOIN run_queue q ON q.run_no = r.run_no WHERE r.run_no = ?",
+    decision.runNo,
+  );
+  const destinations = db.all<Sent>(
+    `SELECT e.destination, e.effect_id AS effectId, e.status,
+       (SELECT count(DISTINCT p.part) FROM effect_parts p WHERE p.effect_id = e.effect_id AND p.state = 'accepted') AS shown
+     FROM effects e WHERE e.decision_id = ? AND e.purpose = 'delivery' ORDER BY e.effect_no LIMIT 64`,
+    decision.decisionId,
+  );
+  const stored = resolutionOf(db, decision.decisionId);
+  const labelOf = (choice: string | null): string | null => request.choices.find(({ id }) => id === choice)?.label ?? null;
+  return {
+    runNo: decision.runNo,
+    resourceNo: decision.resourceNo,
+    decisionId: decision.decisionId,
+    fingerprint: decision.fingerprint,
+    runId: run?.runId ?? "",
+    runShortId: run === undefined ? "" : shortIdOf(db, run.runId),
+    workflow: run?.workflow ?? "",
+    nodeId: decision.nodeId,
+    title: decision.title,
+    audience: decision.audience,
+    choices: request.choices.map(({ id, input, label }) => ({ id, label, input: input !== undefined })),
+    status: decision.status,
+    deadlineAt: decision.deadlineAt,
+    defaultChoice: request.defaultResponse?.choice ?? null,
+    createdAt: decision.createdAt,
+    notes: decision.status === "pending" ? notesOf(destinations, run?.parkReason ?? null) : [],
+    destinations,
+    resolution:
+      stored === undefined
+        ? null
+        : {
+            outcome: stored.resolution.choice === null ? "cancelled" : "accepted",
+            provenance: stored.resolution.provenance,
+            choice: stored.resolution.choice,
+            label: labelOf(stored.resolution.choice),
+            input: stored.resolution.input ?? null,
+            by: stored.personName ?? null,
+            channel: stored.resolution.source?.channel ?? null,
+            assurance: stored.resolution.assurance,
+            resolvedAt: stored.resolution.resolvedAt,
+            graceAfterOutage: stored.resolution.graceAfterOutage,
+          },
+  };
+}
+
+/** What an operator should know while it waits. `undeliverable` is computed: it stays answerable and its deadline runs. */
+function notesOf(destinations: readonly Sent[], parkReason: string | null): string[] {
+  const notes: string[] = [];
+  const lost = destinations.filter(({ status }) => status === "rejected" || status === "cancelled");
+  if (destinations.length > 0 && lost.length === destinations.length) notes.push("undeliverable: no destination could show the card");
+  for (const { destination, status } of destinations) if (status === "ambiguous") notes.push(`delivery to ${destination} is in doubt`);
+  if (parkReason === "workflowSourceChanged") notes.push("source changed: an answer is kept, but the run waits");
+  return notes;
+}

@@ -1,0 +1,142 @@
+/**
+ * Rows of decisions: loading the request, the one resolution and the votes in the shapes of contracts/decision.
+ */
+import { answerDigestOf, RESOLUTION_SCHEMA, type Assurance, type DecisionResolution, type DecisionVote, type Provenance } from "../../contracts/decision/answer.ts";
+import type { DecisionRequest } from "../../contracts/decision/request.ts";
+import type { Sha256Digest } from "../../contracts/canonical.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
+import type { Reader } from "../statements.ts";
+
+export interface DecisionRow {
+  readonly decisionId: string;
+  readonly resourceNo: number;
+  readonly runNo: number;
+  readonly attemptNo: number;
+  readonly nodeId: string;
+  readonly fingerprint: string;
+  readonly audience: string;
+  readonly title: string;
+  /** Packed; see `requestOf`. */
+  readonly request: string;
+  readonly requestDigest: string;
+  status: "pending" | "accepted" | "cancelled";
+  readonly deadlineAt: number | null;
+  readonly timeZone: string;
+  /** JSON array of names. */
+  readonly asked: string;
+  readonly createdAt: number;
+}
+
+export const DECISION_COLUMNS = `d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
+  d.fingerprint, d.audience, d.title, d.request, d.request_digest AS requestDigest, d.status, d.deadline_at AS deadlineAt, d.time_zone AS timeZone,
+  d.asked, d.created_at AS createdAt`;
+
+/** A reader that can also unpack values: a command's Tx, or the read-only connection. */
+export interface ValueReader extends Reader {
+  unpack(text: string): unknown;
+}
+
+export function decisionById(db: Reader, decisionId: string): DecisionRow | undefined {
+  return db.get<DecisionRow>(`SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decision_id = ?`, decisionId);
+}
+
+/** As `decisionById` for an id that came from another row, where it cannot be missing. */
+export function knownDecision(db: Reader, decisionId: string): DecisionRow {
+  const row = decisionById(db, decisionId);
+  if (row === undefined) throw new HoldpointError("decisionNotFound", `No decision has the id "${decisionId}".`);
+  return row;
+}
+
+const FINGERPRINT = /^[0-9a-f]{4,64}$/;
+
+/**
+ * Finds the decision that a person means by its id or by the first hex digits of its request digest (six make the
+ * fingerprint), decided ones included. Throws `decisionNotFound`, or `ambiguousId` with the candidates.
+ */
+export function decisionByRef(db: Reader, given: string): DecisionRow {
+  const exact = decisionById(db, given);
+  if (exact !== undefined) return exact;
+  const found = FINGERPRINT.test(given)
+    ? db.all<DecisionRow>(
+        `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.request_digest >= ? AND d.request_digest < ? ORDER BY d.created_at DESC LIMIT 11`,
+        `sha256:${given}`,
+        `sha256:${given}g`,
+      )
+    : [];
+  const [only] = found;
+  if (only === undefined) throw new HoldpointError("decisionNotFound", `No decision fits "${given}".`);
+  if (found.length === 1) return only;
+  const list = found.map(({ decisionId, requestDigest, title }) => `${requestDigest.slice(7, 17)} (${title}, ${decisionId})`);
+  throw new HoldpointError("ambiguousId", `"${given}" fits ${found.length} decisions: ${list.join("; ")}.`, {
+    details: { candidates: found.map(({ decisionId }) => decisionId) },
+  });
+}
+
+/** The stored request; what was normalized and digested when the decision was made. */
+export function requestOf(db: ValueReader, decision: DecisionRow): DecisionRequest {
+  return db.unpack(decision.request) as DecisionRequest;
+}
+
+interface ResolutionRow {
+  provenance: Provenance;
+  choice: string | null;
+  input: string | null;
+  personId: string | null;
+  personName: string | null;
+  actorId: string | null;
+  channel: string | null;
+  assurance: Assurance | null;
+  eventId: string | null;
+  requestDigest: string;
+  grace: number;
+  reason: string | null;
+  resolvedAt: number;
+}
+
+export interface StoredResolution {
+  readonly resolution: DecisionResolution;
+  /** The name as it was shown when the decision was made. */
+  readonly personName: string | undefined;
+  readonly reason: string | undefined;
+}
+
+/** The one resolution of a decision, or undefined. */
+export function resolutionOf(db: Reader, decisionId: string): StoredResolution | undefined {
+  const row = db.get<ResolutionRow>(
+    `SELECT provenance, choice, input, person_id AS personId, person_name AS personName, actor_id AS actorId, channel, assurance, event_id AS eventId,
+       request_digest AS requestDigest, grace_after_outage AS grace, reason, resolved_at AS resolvedAt
+     FROM human_decision_resolutions WHERE decision_id = ?`,
+    decisionId,
+  );
+  if (row === undefined) return undefined;
+  const { actorId, channel, choice, eventId, provenance } = row;
+  const requestDigest = row.requestDigest as Sha256Digest;
+  const input = row.input ?? undefined;
+  return {
+    resolution: {
+      schema: RESOLUTION_SCHEMA,
+      decisionId,
+      requestDigest,
+      provenance,
+      choice,
+      ...(input === undefined ? {} : { input }),
+      answerDigest: answerDigestOf({ decisionId, requestDigest, choice, input }),
+      personId: row.personId,
+      source: actorId === null || channel === null || eventId === null ? null : { channel, actorId, eventId },
+      assurance: row.assurance,
+      graceAfterOutage: row.grace === 1,
+      resolvedAt: row.resolvedAt,
+    },
+    personName: row.personName ?? undefined,
+    reason: row.reason ?? undefined,
+  };
+}
+
+/** The votes so far, one per person. */
+export function votesOf(db: Reader, decisionId: string): DecisionVote[] {
+  const rows = db.all<{ personId: string; choice: string; input: string | null; votedAt: number }>(
+    "SELECT person_id AS personId, choice, input, voted_at AS votedAt FROM decision_votes WHERE decision_id = ?",
+    decisionId,
+  );
+  return rows.map(({ input, ...vote }) => (input === null ? vote : { ...vote, input }));
+}

@@ -1,0 +1,159 @@
+/**
+ * The end of an attempt of a message, by the outcome that the transport edge decided: one rule per outcome and kind of message.
+ *
+ * | outcome   | post                                          | edit, delete                                             |
+ * |-----------|-----------------------------------------------|----------------------------------------------------------|
+ * | accepted  | applied                                       | applied                                                  |
+ * | 429       | again after `retry_after`; the place is held  | the same                                                 |
+ * | rejected  | final                                         | final; the outcome of a card is posted once as a message |
+ * | notSent   | again with backoff, from the first unsent part | again with backoff                                      |
+ * | ambiguous | stays so until evidence or a person           | again with backoff, unless a newer one replaces it       |
+ */
+import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { DELIVERY } from "../../contracts/limits.ts";
+import type { AttemptOutcome } from "../../contracts/protocol/channel.ts";
+import { holdPlace } from "../channels/rows.ts";
+import { defineCommand } from "../command.ts";
+import type { Tx } from "../tx.ts";
+import { hasNewerSettlement, isPrompt, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
+import { postOutcome } from "./outcome-post.ts";
+import { acceptPart, isComplete, movePart, partsOf, progressOf } from "./parts.ts";
+import { EFFECT_COLUMNS, effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
+import { tell } from "./tell.ts";
+
+export interface FinishInput extends AttemptRef {
+  readonly outcome: AttemptOutcome;
+  readonly error?: ErrorRecord | null | undefined;
+  /** The service asked to wait (429). */
+  readonly retryAfterMs?: number | null | undefined;
+  /** Of an edit or delete: the message is gone. */
+  readonly gone?: boolean | undefined;
+  /** The place can never be reached again. */
+  readonly placeDead?: boolean | undefined;
+  /** The place has another id now. Nothing is sent there by itself: that id is on no list. */
+  readonly movedTo?: string | null | undefined;
+}
+
+export interface FinishResult {
+  readonly status: EffectStatus;
+  /** Milliseconds since the epoch; null when no attempt follows by itself. */
+  readonly nextAttemptAt: number | null;
+}
+
+/** Stores the outcome of an attempt. An attempt that is not open any more (cancelled, of an earlier epoch) changes nothing. */
+export const finishAttempt = defineCommand("effects.finishAttempt", (tx: Tx, input: FinishInput): FinishResult => {
+  const open = openAttemptOf(tx, input);
+  if (open === undefined) return { status: effectById(tx, input.effectId)?.status ?? "cancelled", nextAttemptAt: null };
+  const { effect } = open;
+  switch (input.outcome) {
+    case "accepted":
+      accepted(tx, open);
+      break;
+    case "rejected":
+      rejected(tx, open, input);
+      break;
+    case "notSent":
+      notSent(tx, open, input.error ?? null);
+      break;
+    case "ambiguous":
+      if (isInDoubt(tx, open)) ambiguous(tx, open, input.error ?? null);
+      else settled(tx, open, input.error ?? null);
+  }
+  const { nextAttemptAt, status } = effect;
+  tell(tx, effect, "outcome", input.attempt, { outcome: input.outcome, status, ...(input.error ? { error: input.error } : {}) });
+  return { status, nextAttemptAt: status === "pending" ? nextAttemptAt : null };
+});
+
+function accepted(tx: Tx, { attempt, effect }: OpenAttempt): void {
+  if (attempt.state === "recorded") throw new HoldpointError("protocolRejected", `Attempt ${attempt.attempt} of ${effect.effectId} was accepted before it was dispatched.`);
+  if (effect.purpose === "settlement") closeParts(tx, effect, attempt.attempt, "accepted");
+  else if (!isComplete(progressOf(partsOf(tx, effect.effectId)))) {
+    throw new HoldpointError("protocolRejected", `Attempt ${attempt.attempt} of ${effect.effectId} was accepted, but a part has no receipt.`);
+  }
+  moveAttempt(tx, attempt, "accepted");
+  moveEffect(tx, effect, "applied", { error: null });
+}
+
+function rejected(tx: Tx, open: OpenAttempt, input: FinishInput): void {
+  const { attempt, effect } = open;
+  const error = input.error ?? undefined;
+  // A rejection is an answer of the service, so something was sent; our own refusals before the first byte are `notSent`.
+  if (attempt.state === "recorded") moveAttempt(tx, attempt, "dispatched");
+  closeParts(tx, effect, attempt.attempt, "rejected");
+  moveAttempt(tx, attempt, "rejected", error);
+  if (input.retryAfterMs !== undefined && input.retryAfterMs !== null) {
+    const until = tx.now + Math.max(input.retryAfterMs, DELIVERY.backoffMinMs);
+    holdPlace(tx, effect.channelId as string, effect.place as string, until);
+    again(tx, effect, { nextAttemptAt: until, error: error ?? null });
+    return;
+  }
+  moveEffect(tx, effect, "rejected", { error: error ?? null });
+  if (input.placeDead === true) rejectRest(tx, effect, error ?? null);
+  else if (effect.effectType === "card.settle") postOutcome(tx, effect);
+}
+
+function notSent(tx: Tx, { attempt, effect }: OpenAttempt, error: ErrorRecord | null): void {
+  closeParts(tx, effect, attempt.attempt, "notSent");
+  moveAttempt(tx, attempt, "notSent", error ?? undefined);
+  backOff(tx, effect, error);
+}
+
+/** An uncertain end before or between parts: their receipts say everything. */
+function settled(tx: Tx, open: OpenAttempt, error: ErrorRecord | null): void {
+  if (open.attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, open.effect.effectId)))) accepted(tx, open);
+  else notSent(tx, open, error);
+}
+
+/**
+ * Whether this attempt may have done something that nobody knows of: a part (or an edit) is on its way. Before `dispatching`, and
+ * between two parts whose receipts are stored, nothing is.
+ */
+export function isInDoubt(tx: Tx, { attempt, effect }: OpenAttempt): boolean {
+  if (attempt.state !== "dispatching") return false;
+  if (effect.purpose === "settlement") return true;
+  return partsOf(tx, effect.effectId).some((part) => part.attempt === attempt.attempt && part.state === "dispatching");
+}
+
+/** The end of an attempt that is in doubt; also what the death of the adapter in the middle of a call means. */
+export function ambiguous(tx: Tx, { attempt, effect }: OpenAttempt, error: ErrorRecord | null): void {
+  closeParts(tx, effect, attempt.attempt, "uncertain");
+  moveAttempt(tx, attempt, "uncertain", error ?? undefined);
+  if (effect.purpose === "settlement") backOff(tx, effect, error);
+  else moveEffect(tx, effect, "uncertain", { error });
+}
+
+/** Closes the part that was on its way, if one was. */
+function closeParts(tx: Tx, effect: EffectRow, attempt: number, event: "accepted" | "rejected" | "notSent" | "uncertain"): void {
+  for (const part of partsOf(tx, effect.effectId)) {
+    if (part.attempt !== attempt || part.state !== "dispatching") continue;
+    if (event === "accepted") acceptPart(tx, part);
+    else movePart(tx, part, event);
+  }
+}
+
+function backOff(tx: Tx, effect: EffectRow, error: ErrorRecord | null): void {
+  const failures = effect.failures + 1;
+  const wait = Math.min(DELIVERY.backoffMaxMs, DELIVERY.backoffMinMs * 2 ** Math.min(failures - 1, 30));
+  again(tx, effect, { nextAttemptAt: tx.now + wait, failures, error });
+}
+
+/** Back to pending, unless nobody needs it any more. */
+export function again(tx: Tx, effect: EffectRow, change: { nextAttemptAt: number; failures?: number; error: ErrorRecord | null }): void {
+  moveEffect(tx, effect, isOver(tx, effect) ? "cancelled" : "notApplied", change);
+}
+
+function isOver(tx: Tx, effect: EffectRow): boolean {
+  if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
+  if (effect.decisionId === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  return tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)?.status !== "pending";
+}
+
+/** A place that is dead is tried once: what else waits for it is rejected with the same reason, at most a page at a time. */
+function rejectRest(tx: Tx, effect: EffectRow, error: ErrorRecord | null): void {
+  const waiting = tx.all<EffectRow>(
+    `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'pending' AND e.channel_id = ? AND e.place = ? ORDER BY e.effect_no LIMIT 256`,
+    effect.channelId,
+    effect.place,
+  );
+  for (const other of waiting) moveEffect(tx, other, "rejected", { error });
+}

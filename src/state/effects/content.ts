@@ -1,0 +1,71 @@
+/**
+ * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
+ */
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import { DECISION } from "../../contracts/limits.ts";
+import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
+import { cardContent } from "../decisions/card.ts";
+import { knownDecision, requestOf, type DecisionRow } from "../decisions/rows.ts";
+import { sha256 } from "../hash.ts";
+import type { Tx } from "../tx.ts";
+import { partByReference } from "./parts.ts";
+import { attemptOf, type EffectRow } from "./rows.ts";
+
+/** The stored request of a reply. */
+export interface ReplyRequest {
+  readonly reply: ReplyCode;
+  readonly timeZone: string;
+  readonly prompt: { readonly placeholder: string } | null;
+}
+
+type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
+
+const POST = { op: "post", part: null, reference: null } as const;
+
+/** The part of a `perform` frame that depends on what kind of message it is. Stores the tokens of a card's buttons. */
+export function frameOf(tx: Tx, effect: EffectRow, attempt: number, copy: { readonly repeatOf: number | null; readonly timeZone: string | undefined }): Frame {
+  switch (effect.purpose) {
+    case "delivery": {
+      const decision = knownDecision(tx, effect.decisionId as string);
+      const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect, attempt) : undefined;
+      return { ...POST, content: cardContent(tx, decision, { tokens, ...copy }), replyTo: null };
+    }
+    case "settlement": {
+      const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
+      if (effect.effectType === "prompt.close") return { op: "delete", content: null, ...target };
+      return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
+    }
+    case "reply": {
+      const { prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+      return { ...POST, content: { kind: "reply", reply, timeZone, prompt }, replyTo: effect.targetReference };
+    }
+    case "action":
+      throw new Error(`effect ${effect.effectId} is no message`);
+  }
+}
+
+function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
+  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
+  const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectId, shown.attempt);
+  return cardContent(tx, knownDecision(tx, effect.decisionId as string), { repeatOf: copy?.repeatOf ?? null, timeZone });
+}
+
+/** One unguessable token per choice; only their hashes are stored, bound to attempt, version, choice and destination. */
+function issueTokens(tx: Tx, decision: DecisionRow, effect: EffectRow, attempt: number): Record<string, string> {
+  const tokens: Record<string, string> = {};
+  for (const { id } of requestOf(tx, decision).choices) {
+    const token = tx.random(DECISION.tokenBytes).toString("base64url");
+    tokens[id] = token;
+    tx.run(
+      "INSERT INTO decision_tokens (token_hash, effect_id, attempt_number, decision_id, request_digest, choice, destination) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      sha256(token),
+      effect.effectId,
+      attempt,
+      decision.decisionId,
+      decision.requestDigest,
+      id,
+      effect.destination,
+    );
+  }
+  return tokens;
+}

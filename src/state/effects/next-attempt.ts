@@ -1,0 +1,85 @@
+/**
+ * Which message goes out next on a channel. In one place (chat) one message at a time is on its way; posts keep their order per
+ * destination; edits overtake posts that wait for their next attempt; a place that the service wants left alone is left alone.
+ */
+import type { Perform } from "../../contracts/protocol/channel.ts";
+import { spokenFor } from "../channels/rows.ts";
+import { defineCommand } from "../command.ts";
+import { isPlaceAllowed, type Access } from "../decisions/access.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
+import type { Tx } from "../tx.ts";
+import { frameOf } from "./content.ts";
+import { partsOf, progressOf } from "./parts.ts";
+import { EFFECT_COLUMNS, moveEffect, recordAttempt, type EffectRow } from "./rows.ts";
+import { tell } from "./tell.ts";
+
+export interface NextAttemptInput {
+  readonly channelId: string;
+  readonly adapterEpoch: string;
+  /** The live configuration; with it, nothing goes to a place that is not allowed any more: its effects are rejected. */
+  readonly access?: Access | null;
+  /** The configured zone; cards show times in it where a client cannot show the reader's own. Default: that of the request. */
+  readonly timeZone?: string | undefined;
+}
+
+/** Records the next attempt of the oldest message that may go out now and says what to send; null when none may. */
+export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: NextAttemptInput): Perform | null => {
+  const { access = null, adapterEpoch, channelId } = input;
+  spokenFor(tx, channelId, adapterEpoch);
+  const effect = oldest(openPlaces(tx, channelId).flatMap((place) => candidatesOf(tx, channelId, place, access)));
+  if (effect === undefined) return null;
+  const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectId));
+  const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
+  const attempt = recordAttempt(tx, effect, adapterEpoch, fromPart, possiblySentAt);
+  tell(tx, effect, "recorded", attempt, { fromPart, ...(possiblySentAt === null ? {} : { possibleRepeatOf: possiblySentAt }) });
+  return {
+    type: "perform",
+    effectId: effect.effectId,
+    attempt,
+    destination: effect.destination as string,
+    fromPart,
+    ...frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone ?? access?.timeZone }),
+  };
+});
+
+/** Places with something pending in which nothing is on its way and which are not held, by a skip scan over the index. */
+function openPlaces(tx: Tx, channelId: string): string[] {
+  const places: string[] = [];
+  let last = "";
+  for (;;) {
+    const row = tx.get<{ place: string; busy: number; held: number }>(
+      `SELECT e.place, EXISTS (SELECT 1 FROM effects a WHERE a.status = 'applying' AND a.channel_id = e.channel_id AND a.place = e.place) AS busy,
+         coalesce((SELECT held_until FROM channel_places p WHERE p.channel_id = e.channel_id AND p.place = e.place), 0) AS held
+       FROM effects e WHERE e.status = 'pending' AND e.channel_id = ? AND e.place > ? ORDER BY e.place LIMIT 1`,
+      channelId,
+      last,
+    );
+    if (row === undefined) return places;
+    if (row.busy === 0 && row.held <= tx.now) places.push(row.place);
+    last = row.place;
+  }
+}
+
+const PENDING = `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'pending' AND e.channel_id = ?1 AND e.place = ?2`;
+const DUE_EDIT = `${PENDING} AND e.next_attempt_at <= ?3 AND e.purpose = 'settlement' ORDER BY e.effect_no LIMIT 1`;
+const DUE_POST = `${PENDING} AND e.next_attempt_at <= ?3 AND e.purpose IN ('delivery', 'reply') AND NOT EXISTS (
+  SELECT 1 FROM effects w WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place AND w.effect_no < e.effect_no
+    AND w.destination = e.destination AND w.purpose IN ('delivery', 'reply')) ORDER BY e.effect_no LIMIT 1`;
+
+function candidatesOf(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
+  if (access !== null && !isPlaceAllowed(access, channelId, place)) {
+    rejectPlace(tx, channelId, place);
+    return [];
+  }
+  return [DUE_EDIT, DUE_POST].flatMap((sql) => tx.get<EffectRow>(sql, channelId, place, tx.now) ?? []);
+}
+
+function oldest(effects: readonly EffectRow[]): EffectRow | undefined {
+  return effects.reduce<EffectRow | undefined>((best, effect) => (best === undefined || effect.effectNo < best.effectNo ? effect : best), undefined);
+}
+
+/** What waits for a place that is not allowed any more ends here, at most a page at a time. */
+function rejectPlace(tx: Tx, channelId: string, place: string): void {
+  const error = new HoldpointError("configInvalid", `Chat ${place} is not allowed for ${channelId} any more; nothing is sent there.`).toRecord();
+  for (const effect of tx.all<EffectRow>(`${PENDING} ORDER BY e.effect_no LIMIT 256`, channelId, place)) moveEffect(tx, effect, "rejected", { error });
+}

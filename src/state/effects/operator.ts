@@ -1,0 +1,150 @@
+/**
+ * A person settles what nobody can know. One operation behind two commands: `effect settle` for actions of workflows and
+ * `channel recover` for messages; either takes the other's kind too.
+ */
+import { HoldpointError } from "../../contracts/errors.ts";
+import type { EffectSummary } from "../../contracts/protocol/operations.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { isFinal } from "../../contracts/states.ts";
+import { defineCommand } from "../command.ts";
+import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
+import { requeueRun } from "../runs/queueing.ts";
+import { runByNo } from "../runs/rows.ts";
+import type { Actor, Tx } from "../tx.ts";
+import { effectByRef } from "./find.ts";
+import { isComplete, movePart, acceptPart, partByReference, partsOf, progressOf, storeReference, type PartRow } from "./parts.ts";
+import { attemptOf, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
+import { effectSummary, shownEffect } from "./views.ts";
+
+/** What a person says about an uncertain effect. `retry` does not claim to know: the new copy says that it may be a repeat. */
+export type Verdict = "applied" | "notApplied" | "retry";
+
+export interface SettleInput {
+  readonly effect: string;
+  readonly outcome: Verdict;
+  /** Output of an action that was applied. */
+  readonly result: JsonValue | null;
+  readonly receipt: Receipt | null;
+  readonly actor: Actor;
+}
+
+export interface RecoverInput {
+  readonly effect: string;
+  readonly action: "confirm" | "retry";
+  /** For one of several parts; null = the part in doubt. */
+  readonly part: number | null;
+  /** Id of the message in its chat; null = the copy cannot be edited later. */
+  readonly reference: string | null;
+  readonly receipt: Receipt | null;
+  readonly actor: Actor;
+}
+
+/** Throws `effectNotFound`, `ambiguousId`, `effectState`. */
+export const settle = defineCommand("effects.settle", (tx: Tx, input: SettleInput): Receipted<EffectSummary> =>
+  withReceipt(tx, input.receipt, () => {
+    const effect = effectByRef(tx, input.effect);
+    if (effect.purpose === "action") settleAction(tx, effect, input.outcome, input.result);
+    else settleMessage(tx, effect, input.outcome, { part: null, reference: null });
+    return told(tx, effect, input.outcome, input.actor);
+  }),
+);
+
+/** Throws `effectNotFound`, `ambiguousId`, `effectState`, `referenceInvalid`. */
+export const recover = defineCommand("channels.recover", (tx: Tx, input: RecoverInput): Receipted<EffectSummary> =>
+  withReceipt(tx, input.receipt, () => recoverMessage(tx, effectByRef(tx, input.effect), input)),
+);
+
+/** Settles one message; also the operation behind the operator's command in a chat. */
+export function recoverMessage(tx: Tx, effect: EffectRow, input: Pick<RecoverInput, "action" | "part" | "reference" | "actor">): EffectSummary {
+  const outcome = input.action === "confirm" ? "applied" : "retry";
+  if (effect.purpose === "action") settleAction(tx, effect, outcome, null);
+  else settleMessage(tx, effect, outcome, input);
+  return told(tx, effect, outcome, input.actor);
+}
+
+function told(tx: Tx, effect: EffectRow, outcome: Verdict, actor: Actor): EffectSummary {
+  tx.event(effect.resourceNo, { type: "effect.settled", actor, payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status } });
+  return effectSummary(tx, shownEffect(tx, effect.effectId));
+}
+
+function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonValue | null): void {
+  if (effect.status !== "ambiguous") throw wrongState(effect, "only an uncertain action can be settled");
+  const run = runByNo(tx, effect.runNo as number);
+  const over = isFinal("run", run.status);
+  const attempt = attemptOf(tx, effect.effectId, effect.attemptCount);
+  if (outcome === "applied") {
+    if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "accepted");
+    moveEffect(tx, effect, "applied", { result, error: null });
+  } else {
+    if (over && outcome === "retry") throw wrongState(effect, `its run is ${run.status} and executes nothing more`);
+    if (outcome === "notApplied" && attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
+    // Nothing will execute it any more: what did not happen stays undone.
+    if (over) moveEffect(tx, effect, "rejected");
+    else moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now });
+  }
+  if (!over) requeueRun(tx, run);
+}
+
+function settleMessage(tx: Tx, effect: EffectRow, outcome: Verdict, named: { readonly part: number | null; readonly reference: string | null }): void {
+  if (outcome === "applied") confirm(tx, effect, named);
+  else retry(tx, effect, outcome);
+}
+
+function confirm(tx: Tx, effect: EffectRow, named: { readonly part: number | null; readonly reference: string | null }): void {
+  const parts = partsOf(tx, effect.effectId);
+  const part = partToConfirm(effect, parts, named.part);
+  const reference = named.reference === null ? null : referenceIn(tx, effect, named.reference);
+  if (part.state !== "accepted") {
+    const attempt = attemptOf(tx, effect.effectId, part.attempt);
+    if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "accepted");
+  }
+  if (reference === null) acceptPart(tx, part);
+  else storeReference(tx, effect, part, reference);
+  if (effect.status !== "ambiguous") return;
+  // The parts behind it were never begun: they still have to go out, unless nobody needs them.
+  const rest = !isComplete(progressOf(partsOf(tx, effect.effectId))) && !isDecided(tx, effect);
+  if (rest) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now });
+  else moveEffect(tx, effect, "applied", { error: null });
+}
+
+/** The part in doubt, or the one that is named, if it has no reference yet. */
+function partToConfirm(effect: EffectRow, parts: readonly PartRow[], number: number | null): PartRow {
+  const open = parts.filter(({ reference, state }) => state === "ambiguous" || (state === "accepted" && reference === null));
+  const doubtful = open.findLast(({ state }) => state === "ambiguous") ?? (open.length === 1 ? open[0] : undefined);
+  const part = number === null ? doubtful : open.findLast((candidate) => candidate.part === number);
+  if (part !== undefined && effect.purpose !== "settlement") return part;
+  throw wrongState(effect, number === null ? "no part of it is uncertain" : `part ${number} of it is not uncertain`);
+}
+
+function referenceIn(tx: Tx, effect: EffectRow, given: string): string {
+  const id = given.startsWith(`${effect.place}:`) ? given.slice(`${effect.place}:`.length) : given;
+  if (!/^[1-9][0-9]{0,19}$/.test(id)) throw new HoldpointError("referenceInvalid", `"${given}" is no message id; a message id is a number.`);
+  const reference = `${effect.place}:${id}`;
+  const known = partByReference(tx, effect.channelId as string, reference);
+  if (known !== undefined) throw new HoldpointError("referenceInvalid", `Message ${id} in ${effect.place} is known already: it belongs to effect ${known.effectId}.`);
+  return reference;
+}
+
+function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void {
+  if (effect.status !== "ambiguous" && effect.status !== "rejected") throw wrongState(effect, "only an uncertain or rejected message can be sent again");
+  if (isDecided(tx, effect) && effect.purpose !== "settlement") throw wrongState(effect, "its decision is over; confirm it, with --reference if the card is in the chat");
+  if (outcome === "notApplied") {
+    for (const part of partsOf(tx, effect.effectId)) {
+      if (part.state !== "ambiguous") continue;
+      const attempt = attemptOf(tx, effect.effectId, part.attempt);
+      movePart(tx, part, "notSent");
+      if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
+    }
+  }
+  moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+}
+
+/** Whether the decision that a card or a question for text belongs to is over. */
+function isDecided(tx: Tx, effect: EffectRow): boolean {
+  if (effect.decisionId === null) return false;
+  return tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)?.status !== "pending";
+}
+
+function wrongState(effect: EffectRow, why: string): HoldpointError {
+  return new HoldpointError("effectState", `Effect ${effect.shortId} is ${effect.status}: ${why}.`, { details: { effectId: effect.effectId, status: effect.status } });
+}

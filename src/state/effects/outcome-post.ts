@@ -1,0 +1,33 @@
+/**
+ * When a card can no longer be edited (deleted, or refused by the service), its outcome is told once per destination by a message of
+ * its own: an edit that fails silently would leave people with a question that is over.
+ */
+import { sha256Digest } from "../../contracts/canonical.ts";
+import { statusOf } from "../decisions/card.ts";
+import { knownDecision, requestOf, resolutionOf } from "../decisions/rows.ts";
+import type { Tx } from "../tx.ts";
+import type { ReplyRequest } from "./content.ts";
+import { insertEffect, type EffectRow } from "./rows.ts";
+
+/** Queues the message for the card that `settlement` could not edit; nothing when its destination has it already. */
+export function postOutcome(tx: Tx, settlement: EffectRow): void {
+  const decision = knownDecision(tx, settlement.decisionId as string);
+  const status = statusOf(requestOf(tx, decision), resolutionOf(tx, decision.decisionId));
+  const request: ReplyRequest = {
+    reply: { code: "outcome", title: decision.title, fingerprint: decision.fingerprint, status },
+    timeZone: decision.timeZone,
+    prompt: null,
+  };
+  insertEffect(tx, {
+    purpose: "reply",
+    effectType: "reply.outcome",
+    key: `outcome:${decision.decisionId}:${settlement.destination}`,
+    resourceNo: decision.resourceNo,
+    request,
+    requestDigest: sha256Digest(request),
+    decisionId: decision.decisionId,
+    channelId: settlement.channelId,
+    destination: settlement.destination,
+    place: settlement.place,
+  });
+}

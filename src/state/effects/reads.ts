@@ -1,0 +1,34 @@
+/**
+ * Reads of effects for views.
+ */
+import type { EffectDetail, EffectSummary } from "../../contracts/protocol/operations.ts";
+import { PAGE } from "../../contracts/limits.ts";
+import type { ReadDb } from "../reading.ts";
+import { effectByRef } from "./find.ts";
+import { effectDetail, effectSummary, SHOWN_EFFECTS, shownEffect, type ShownEffect } from "./views.ts";
+
+const UNSETTLED = "e.status IN ('pending', 'applying', 'ambiguous')";
+
+export const reads = (db: ReadDb) => ({
+  /** Newest first, at most a page; without `all` only those that are not settled. */
+  list({ all }: { all: boolean }): EffectSummary[] {
+    const rows = db.all<ShownEffect>(`${SHOWN_EFFECTS} ${all ? "" : `WHERE ${UNSETTLED}`} ORDER BY e.effect_no DESC LIMIT ${PAGE.rows}`);
+    return rows.map((row) => effectSummary(db, row));
+  },
+  /** One effect with attempts and parts. Throws `effectNotFound` or `ambiguousId`. */
+  get(ref: string): EffectDetail {
+    return effectDetail(db, shownEffect(db, effectByRef(db, ref).effectId));
+  },
+  /** Actions and messages of one run, oldest first, at most a page. */
+  byRun(runNo: number): EffectSummary[] {
+    const rows = db.all<ShownEffect>(
+      `${SHOWN_EFFECTS} WHERE e.run_no = ?1 OR e.decision_id IN (SELECT decision_id FROM human_decisions WHERE run_no = ?1) ORDER BY e.effect_no LIMIT ${PAGE.rows}`,
+      runNo,
+    );
+    return rows.map((row) => effectSummary(db, row));
+  },
+  /** Effects that only evidence or a person can settle. */
+  ambiguousCount(): number {
+    return db.get<{ n: number }>("SELECT count(*) AS n FROM effects WHERE status = 'ambiguous'")?.n ?? 0;
+  },
+});

@@ -1,0 +1,210 @@
+/**
+ * Rows of effects, attempts and parts: how they are loaded, made and moved. Every change of a status goes through the tables
+ * of contracts/states.ts here, so that no other file writes a status.
+ */
+import { resourceId, shortId } from "../../contracts/ids.ts";
+import type { ErrorRecord } from "../../contracts/errors.ts";
+import { next } from "../../contracts/states.ts";
+import type { Reader } from "../statements.ts";
+import type { Tx } from "../tx.ts";
+
+export type EffectPurpose = "action" | "delivery" | "settlement" | "reply";
+export type EffectStatus = "pending" | "applying" | "applied" | "rejected" | "ambiguous" | "cancelled";
+export type Recovery = "idempotent" | "observed" | "manual";
+
+export interface EffectRow {
+  readonly effectId: string;
+  readonly effectNo: number;
+  readonly shortId: string;
+  readonly resourceNo: number;
+  readonly purpose: EffectPurpose;
+  readonly effectType: string;
+  readonly key: string;
+  readonly request: string;
+  readonly requestDigest: string;
+  readonly runNo: number | null;
+  readonly nodeId: string | null;
+  readonly recovery: Recovery | null;
+  readonly decisionId: string | null;
+  readonly channelId: string | null;
+  readonly destination: string | null;
+  readonly place: string | null;
+  readonly targetReference: string | null;
+  readonly targetPart: number | null;
+  status: EffectStatus;
+  attemptCount: number;
+  failures: number;
+  nextAttemptAt: number;
+  readonly result: string | null;
+  readonly error: string | null;
+  readonly createdAt: number;
+  readonly settledAt: number | null;
+}
+
+/** The columns of an `EffectRow`, for a SELECT from `effects e`. */
+export const EFFECT_COLUMNS = `e.effect_id AS effectId, e.effect_no AS effectNo, e.short_id AS shortId, e.resource_no AS resourceNo, e.purpose,
+  e.effect_type AS effectType, e.idempotency_key AS "key", e.request, e.request_digest AS requestDigest, e.run_no AS runNo, e.node_id AS nodeId,
+  e.recovery, e.decision_id AS decisionId, e.channel_id AS channelId, e.destination, e.place, e.target_reference AS targetReference,
+  e.target_part AS targetPart, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
+  e.created_at AS createdAt, e.settled_at AS settledAt`;
+
+export function effectById(db: Reader, effectId: string): EffectRow | undefined {
+  return db.get<EffectRow>(`SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.effect_id = ?`, effectId);
+}
+
+export interface NewEffect {
+  readonly purpose: EffectPurpose;
+  readonly effectType: string;
+  /** Makes the effect unique; its id is derived from it. */
+  readonly key: string;
+  readonly resourceNo: number;
+  /** Plain JSON: what will be done. */
+  readonly request: unknown;
+  readonly requestDigest: string;
+  readonly runNo?: number | null;
+  readonly nodeId?: string | null;
+  readonly recovery?: Recovery | null;
+  readonly decisionId?: string | null;
+  readonly channelId?: string | null;
+  readonly destination?: string | null;
+  readonly place?: string | null;
+  readonly targetReference?: string | null;
+  readonly targetPart?: number | null;
+}
+
+/** Id of the effect behind a key. */
+export function effectIdOf(key: string): string {
+  return resourceId("effect", key);
+}
+
+/** Inserts a pending effect, due now, unless its key exists. Returns its id and whether it is new. */
+export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; created: boolean } {
+  const effectId = effectIdOf(effect.key);
+  const { changes } = tx.run(
+    `INSERT INTO effects (effect_id, effect_no, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, node_id,
+       recovery, decision_id, channel_id, destination, place, target_reference, target_part, status, next_attempt_at, created_at)
+     SELECT ?1, coalesce((SELECT max(effect_no) FROM effects), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+       'pending', ?18, ?18
+     WHERE true ON CONFLICT (effect_id) DO NOTHING`,
+    effectId,
+    shortId("e", effectId),
+    effect.resourceNo,
+    effect.purpose,
+    effect.effectType,
+    effect.key,
+    tx.pack(effect.request),
+    effect.requestDigest,
+    effect.runNo ?? null,
+    effect.nodeId ?? null,
+    effect.recovery ?? null,
+    effect.decisionId ?? null,
+    effect.channelId ?? null,
+    effect.destination ?? null,
+    effect.place ?? null,
+    effect.targetReference ?? null,
+    effect.targetPart ?? null,
+    tx.now,
+  );
+  return { effectId, created: changes === 1 };
+}
+
+/** What changes with a status; left out = as it is. */
+export interface EffectChange {
+  readonly result?: unknown;
+  /** null clears it. */
+  readonly error?: ErrorRecord | null;
+  readonly nextAttemptAt?: number;
+  readonly failures?: number;
+}
+
+const SETTLED: ReadonlySet<string> = new Set(["applied", "rejected", "cancelled"]);
+
+/** Moves an effect by an event of its state table, and the row in hand with it. */
+export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: EffectChange = {}): void {
+  const status = next("effect", effect.status, event) as EffectStatus;
+  effect.status = status;
+  effect.nextAttemptAt = change.nextAttemptAt ?? effect.nextAttemptAt;
+  effect.failures = change.failures ?? effect.failures;
+  const error = change.error === undefined ? effect.error : change.error === null ? null : tx.pack(change.error);
+  const result = change.result === undefined ? effect.result : tx.pack(change.result);
+  tx.run(
+    "UPDATE effects SET status = ?, next_attempt_at = ?, failures = ?, error = ?, result = ?, settled_at = ? WHERE effect_id = ?",
+    status,
+    effect.nextAttemptAt,
+    effect.failures,
+    error,
+    result,
+    SETTLED.has(status) ? tx.now : null,
+    effect.effectId,
+  );
+}
+
+/** Cancels pending effects that a SQL condition names; returns how many. */
+export function cancelPending(tx: Tx, where: string, ...params: (string | number)[]): number {
+  const status = next("effect", "pending", "cancelled");
+  return tx.run(`UPDATE effects SET status = ?, settled_at = ? WHERE status = 'pending' AND ${where}`, status, tx.now, ...params).changes;
+}
+
+export type AttemptState = "recorded" | "dispatching" | "accepted" | "rejected" | "notSent" | "ambiguous";
+
+export interface AttemptRow {
+  readonly effectId: string;
+  readonly attempt: number;
+  readonly ownerId: string;
+  state: AttemptState;
+  readonly fromPart: number;
+  /** When a copy of its first part may have been sent before. */
+  readonly repeatOf: number | null;
+  readonly recordedAt: number;
+  readonly dispatchedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly error: string | null;
+}
+
+const ATTEMPT_COLUMNS = `effect_id AS effectId, attempt_number AS attempt, owner_id AS ownerId, state, from_part AS fromPart, repeat_of AS repeatOf, recorded_at AS recordedAt,
+  dispatched_at AS dispatchedAt, finished_at AS finishedAt, error`;
+
+export function attemptOf(db: Reader, effectId: string, attempt: number): AttemptRow | undefined {
+  return db.get<AttemptRow>(`SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? AND attempt_number = ?`, effectId, attempt);
+}
+
+export function attemptsOf(db: Reader, effectId: string): AttemptRow[] {
+  return db.all<AttemptRow>(`SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? ORDER BY attempt_number`, effectId);
+}
+
+/** Records the next attempt of a pending effect, which is `applying` from now on. Returns the attempt's number. */
+export function recordAttempt(tx: Tx, effect: EffectRow, ownerId: string, fromPart = 1, repeatOf: number | null = null): number {
+  const attempt = effect.attemptCount + 1;
+  const status = next("effect", effect.status, "attempted") as EffectStatus;
+  tx.run("UPDATE effects SET status = ?, attempt_count = ? WHERE effect_id = ?", status, attempt, effect.effectId);
+  tx.run(
+    "INSERT INTO effect_attempts (effect_id, attempt_number, owner_id, state, from_part, repeat_of, recorded_at) VALUES (?, ?, ?, 'recorded', ?, ?, ?)",
+    effect.effectId,
+    attempt,
+    ownerId,
+    fromPart,
+    repeatOf,
+    tx.now,
+  );
+  effect.status = status;
+  effect.attemptCount = attempt;
+  return attempt;
+}
+
+/** Moves an attempt by an event of its state table. */
+export function moveAttempt(tx: Tx, attempt: AttemptRow, event: string, error?: ErrorRecord): void {
+  const state = next("effectAttempt", attempt.state, event) as AttemptState;
+  attempt.state = state;
+  if (state === "dispatching") {
+    tx.run("UPDATE effect_attempts SET state = ?, dispatched_at = ? WHERE effect_id = ? AND attempt_number = ?", state, tx.now, attempt.effectId, attempt.attempt);
+    return;
+  }
+  tx.run(
+    "UPDATE effect_attempts SET state = ?, finished_at = ?, error = coalesce(?, error) WHERE effect_id = ? AND attempt_number = ?",
+    state,
+    tx.now,
+    error === undefined ? null : tx.pack(error),
+    attempt.effectId,
+    attempt.attempt,
+  );
+}

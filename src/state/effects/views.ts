@@ -1,0 +1,76 @@
+/**
+ * How effects are shown to clients: the summary and the detail of client.v1, computed from rows. Used by reads, and by commands for
+ * what they answer.
+ */
+import type { ErrorRecord } from "../../contracts/errors.ts";
+import type { EffectDetail, EffectSummary } from "../../contracts/protocol/operations.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { Reader } from "../statements.ts";
+import { partsOf } from "./parts.ts";
+import { attemptsOf, EFFECT_COLUMNS, type EffectRow } from "./rows.ts";
+
+export interface JsonReader extends Reader {
+  unpack(text: string): JsonValue;
+}
+
+/** An effect with what its summary needs from other rows. */
+export interface ShownEffect extends EffectRow {
+  readonly runId: string | null;
+  readonly fingerprint: string | null;
+}
+
+/** SELECT of `ShownEffect` rows; append a condition on `e`. */
+export const SHOWN_EFFECTS = `SELECT ${EFFECT_COLUMNS}, r.run_id AS runId, d.fingerprint FROM effects e LEFT JOIN runs r ON r.run_no = e.run_no
+  LEFT JOIN human_decisions d ON d.decision_id = e.decision_id`;
+
+export function shownEffect(db: Reader, effectId: string): ShownEffect {
+  const row = db.get<ShownEffect>(`${SHOWN_EFFECTS} WHERE e.effect_id = ?`, effectId);
+  if (row === undefined) throw new Error(`effect ${effectId} does not exist`);
+  return row;
+}
+
+export function effectSummary(db: JsonReader, effect: ShownEffect): EffectSummary {
+  return {
+    effectId: effect.effectId,
+    shortId: effect.shortId,
+    purpose: effect.purpose,
+    type: effect.effectType,
+    status: effect.status,
+    runId: effect.runId,
+    decisionFingerprint: effect.fingerprint,
+    destination: effect.destination,
+    attempts: effect.attemptCount,
+    nextAttemptAt: effect.status === "pending" ? effect.nextAttemptAt : null,
+    createdAt: effect.createdAt,
+    settledAt: effect.settledAt,
+    error: errorOf(db, effect.error),
+    settleWith: settleWith(effect),
+  };
+}
+
+/** The command that a person settles an uncertain effect with. */
+function settleWith({ purpose, shortId, status }: EffectRow): string | null {
+  if (status !== "ambiguous") return null;
+  return purpose === "action" ? `holdpoint effect settle ${shortId} applied|notApplied|retry` : `holdpoint channel recover ${shortId} confirm|retry`;
+}
+
+export function effectDetail(db: JsonReader, effect: ShownEffect): EffectDetail {
+  return {
+    ...effectSummary(db, effect),
+    key: effect.key,
+    request: db.unpack(effect.request),
+    result: effect.result === null ? null : db.unpack(effect.result),
+    attemptList: attemptsOf(db, effect.effectId).map(({ attempt, error, finishedAt, recordedAt, state }) => ({
+      attempt,
+      state,
+      startedAt: recordedAt,
+      finishedAt,
+      error: errorOf(db, error),
+    })),
+    parts: partsOf(db, effect.effectId).map(({ at, attempt, of, part, reference, state }) => ({ attempt, part, of, state, reference, at })),
+  };
+}
+
+function errorOf(db: JsonReader, error: string | null): EffectSummary["error"] {
+  return error === null ? null : (db.unpack(error) as unknown as ErrorRecord & { details?: Record<string, unknown> });
+}

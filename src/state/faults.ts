@@ -1,0 +1,84 @@
+/**
+ * The fault seam of the queue: a process that kills itself at a named point, for the crash tests. Whether the seam may be
+ * used at all is decided by the server, not here.
+ */
+import { HoldpointError } from "../contracts/errors.ts";
+import { type Command, LABELS } from "./command.ts";
+import { heartbeat } from "./server/heartbeat.ts";
+import type { Tx } from "./tx.ts";
+
+/** A command that the queue adds to a batch; what it returns or throws is nobody's. */
+interface NoiseCommand {
+  // oxlint-disable-next-line no-explicit-any -- commands of all inputs
+  readonly command: Command<any, any>;
+  readonly input: unknown;
+}
+
+/** Called with the labels of the commands that succeeded in this batch. */
+export interface FaultSeam {
+  /** Everything is written, nothing is committed. */
+  before(labels: readonly string[]): void;
+  /** Committed, nobody has heard of it. */
+  after(labels: readonly string[]): void;
+  /** Commands to add to a batch that is about to run, given the labels in it. */
+  noise?(labels: readonly string[]): readonly NoiseCommand[];
+}
+
+export interface FaultPoint {
+  readonly label: string;
+  readonly when: "before" | "after";
+  /** Which occurrence, from 1. */
+  readonly count: number;
+  /** Put three other commands, of which one throws, into the batch that holds the label. */
+  readonly batch: boolean;
+}
+
+/** Reads `<label>:<before|after>[:n][+batch]`. Throws `usage` for another form or an unknown label. */
+export function parseFault(text: string): FaultPoint {
+  const match = /^([a-z]+\.[A-Za-z]+):(before|after)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(text);
+  if (match === null) {
+    throw new HoldpointError("usage", `HOLDPOINT_FAULT "${text}" has not the form <label>:<before|after>[:n][+batch].`);
+  }
+  const [, label = "", when, count, batch] = match;
+  if (!LABELS.has(label)) {
+    throw new HoldpointError("usage", `HOLDPOINT_FAULT names the unknown command "${label}".`, {
+      details: { labels: [...LABELS] },
+    });
+  }
+  return { label, when: when === "after" ? "after" : "before", count: Number(count ?? 1), batch: batch !== undefined };
+}
+
+/** The real seam: SIGKILL to this process at the point. `kill` is a parameter so that a test can see the count. */
+export function faultSeam(point: FaultPoint, kill: () => void = () => process.kill(process.pid, "SIGKILL")): FaultSeam {
+  let seen = 0;
+  const count = (labels: readonly string[]): void => {
+    for (const label of labels) {
+      if (label !== point.label) continue;
+      seen += 1;
+      if (seen === point.count) kill();
+    }
+  };
+  const ignore = (): void => undefined;
+  const seam: FaultSeam = {
+    before: point.when === "before" ? count : ignore,
+    after: point.when === "after" ? count : ignore,
+  };
+  return point.batch ? { ...seam, noise: (labels) => (labels.includes(point.label) ? NOISE : []) } : seam;
+}
+
+/** A heartbeat of the present epoch, or nothing before the first epoch: harmless whenever it runs. */
+const beat: Command<null, null> = {
+  label: heartbeat.label,
+  run: (tx: Tx) => {
+    const row = tx.get<{ epoch: number }>("SELECT epoch FROM server_state WHERE id = 1");
+    if (row !== undefined) heartbeat.run(tx, { epoch: row.epoch });
+    return null;
+  },
+};
+
+/** The heartbeat of an epoch that never was, which throws `claimLost` after the savepoint has begun. */
+const NOISE: readonly NoiseCommand[] = [
+  { command: beat, input: null },
+  { command: heartbeat, input: { epoch: -1 } },
+  { command: beat, input: null },
+];

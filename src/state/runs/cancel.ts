@@ -1,0 +1,65 @@
+/** `runs.cancel`: one command ends the run, its attempt, its question, its effects and its claim. */
+import { next } from "../../contracts/states.ts";
+import { defineCommand } from "../command.ts";
+import { cancelDecisionOf } from "../decisions/cancel.ts";
+import type { Actor, Tx } from "../tx.ts";
+import { type Controlled, controlRun, refuseFinal, type RunControl } from "./control.ts";
+import { endRun } from "./ending.ts";
+import { Progress } from "./progress.ts";
+import { openAttempt, type RunRow } from "./rows.ts";
+
+/** Throws `runState` for a run that has ended already. */
+export const cancel = defineCommand("runs.cancel", (tx, input: RunControl): Controlled =>
+  controlRun(tx, input, (run) => {
+    refuseFinal(run, "cancelled");
+    const reason = input.reason ?? null;
+    cancelDecisionOf(tx, run.runNo, { actor: input.actor, reason });
+    cancelActions(tx, run, input.actor);
+    const open = openAttempt(tx, run);
+    if (open !== undefined) {
+      const progress = new Progress(tx, run, open, null);
+      progress.finish({ outcome: "cancelled" });
+      progress.save();
+    }
+    tx.event(run.resourceNo, {
+      type: "run.cancelled",
+      actor: input.actor,
+      payload: { reason, nodeId: open?.nodeId ?? null },
+    });
+    return endRun(tx, run, { status: "cancelled", actor: input.actor, runner: "cancelled" });
+  }),
+);
+
+/** Actions that were not begun are cancelled; of those that were, nobody knows, and a person settles them. */
+function cancelActions(tx: Tx, run: RunRow, actor: Actor): void {
+  const rows = tx.all<{ id: string; status: string }>(
+    "SELECT effect_id AS id, status FROM effects WHERE run_no = ? AND purpose = 'action' AND status IN ('pending', 'applying') ORDER BY effect_no",
+    run.runNo,
+  );
+  for (const { id, status } of rows) {
+    const to = next("effect", status, status === "pending" ? "cancelled" : "uncertain");
+    tx.run(
+      "UPDATE effects SET status = ?, settled_at = ? WHERE effect_id = ?",
+      to,
+      to === "cancelled" ? tx.now : null,
+      id,
+    );
+    for (const attempt of tx.all<{ number: number; state: string }>(
+      "SELECT attempt_number AS number, state FROM effect_attempts WHERE effect_id = ? AND state IN ('recorded', 'dispatching')",
+      id,
+    )) {
+      tx.run(
+        "UPDATE effect_attempts SET state = ?, finished_at = ? WHERE effect_id = ? AND attempt_number = ?",
+        next("effectAttempt", attempt.state, attempt.state === "recorded" ? "notSent" : "uncertain"),
+        tx.now,
+        id,
+        attempt.number,
+      );
+    }
+    tx.event(run.resourceNo, {
+      type: to === "cancelled" ? "effect.cancelled" : "effect.ambiguous",
+      actor,
+      payload: { effectId: id },
+    });
+  }
+}

@@ -1,0 +1,106 @@
+/** `runs.pause` and `runs.resume`: work stops and goes on; questions to people stay open meanwhile. */
+import { HoldpointError } from "../../contracts/errors.ts";
+import { isFinal } from "../../contracts/states.ts";
+import { defineCommand } from "../command.ts";
+import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
+import type { Actor, Tx } from "../tx.ts";
+import { letGo, parkQueue, queueOf, requeueRun } from "./queueing.ts";
+import { ackOf, openAttempt, type RunAck, type RunRow, runByRef } from "./rows.ts";
+
+export interface RunControl {
+  /** Short id, unique prefix or full id. */
+  readonly run: string;
+  readonly reason?: string | null;
+  readonly expectedRevision: number | null;
+  readonly receipt: Receipt | null;
+  readonly actor: Actor;
+}
+
+export interface Controlled extends Receipted<RunAck> {
+  /** The runner that has lost its claim by this command and must be stopped. */
+  readonly stop: { readonly runnerEpoch: string } | null;
+}
+
+/** Runs `work` under the receipt; a repeated command stops nobody. Throws `runNotFound`, `ambiguousId`, `revisionConflict`. */
+export function controlRun(tx: Tx, input: RunControl, work: (run: RunRow) => string | null): Controlled {
+  let epoch: string | null = null;
+  const receipted = withReceipt(tx, input.receipt, () => {
+    const run = runByRef(tx, input.run);
+    const revision = tx.revision(run.resourceNo);
+    if (input.expectedRevision !== null && input.expectedRevision !== revision) {
+      throw new HoldpointError(
+        "revisionConflict",
+        `Run ${run.runId} is at revision ${revision}, not ${input.expectedRevision}.`,
+        {
+          details: { expected: input.expectedRevision, seen: revision },
+        },
+      );
+    }
+    epoch = work(run);
+    return ackOf(tx, run);
+  });
+  return { ...receipted, stop: epoch === null ? null : { runnerEpoch: epoch } };
+}
+
+export function refuseFinal(run: RunRow, what: string): void {
+  if (isFinal("run", run.status))
+    throw new HoldpointError("runState", `Run ${run.runId} is ${run.status}; it cannot be ${what}.`);
+}
+
+/** One command: the flag, the queue and the claim. Pausing a paused run changes nothing. */
+export const pause = defineCommand("runs.pause", (tx, input: RunControl): Controlled =>
+  controlRun(tx, input, (run) => {
+    refuseFinal(run, "paused");
+    if (run.paused === 1) return null;
+    setPaused(tx, run, 1);
+    const parked = queueOf(tx, run.runNo).status === "parked";
+    if (!parked) parkQueue(tx, run.runNo, "paused", null);
+    const epoch = letGo(tx, run, "cancelled");
+    tx.event(run.resourceNo, { type: "run.paused", actor: input.actor, payload: { reason: input.reason ?? null } });
+    return epoch;
+  }),
+);
+
+/**
+ * Takes the flag off and queues the run when there is something to execute; also the way out of parking.
+ * Throws `runState` for a run that is neither paused nor parked, or whose effect a person must settle first.
+ */
+export const resume = defineCommand("runs.resume", (tx, input: RunControl): Controlled =>
+  controlRun(tx, input, (run) => {
+    refuseFinal(run, "resumed");
+    const wasPaused = run.paused === 1;
+    if (wasPaused) setPaused(tx, run, 0);
+    const obstacle = obstacleOf(tx, run);
+    if (obstacle === null) requeueRun(tx, run, { consecutiveErrors: 0, priority: run.status === "queued" ? 0 : 1 });
+    else if (!wasPaused) throw obstacle;
+    tx.event(run.resourceNo, { type: "run.unpaused", actor: input.actor, payload: { reason: input.reason ?? null } });
+    return null;
+  }),
+);
+
+function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
+  run.paused = paused;
+  tx.run("UPDATE runs SET paused = ?, updated_at = ? WHERE run_no = ?", paused, tx.now, run.runNo);
+}
+
+/** Why a resume cannot queue the run, or null. */
+function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
+  const queue = queueOf(tx, run.runNo);
+  if (queue.status !== "parked")
+    return new HoldpointError("runState", `Run ${run.runId} is neither paused nor parked (${queue.status}).`);
+  if (openAttempt(tx, run)?.status === "waiting") {
+    return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {
+      remedy: "Answer the decision (`holdpoint decisions`), or cancel the run.",
+    });
+  }
+  const effect = tx.get<{ id: string }>(
+    "SELECT effect_id AS id FROM effects WHERE run_no = ? AND purpose = 'action' AND status = 'ambiguous' ORDER BY effect_no LIMIT 1",
+    run.runNo,
+  );
+  if (effect === undefined) return null;
+  // The park reason may be 'paused' when the pause came second; people must see the true cause.
+  tx.run("UPDATE run_queue SET park_reason = 'effectAmbiguous' WHERE run_no = ?", run.runNo);
+  return new HoldpointError("runState", `Run ${run.runId} has an effect whose outcome nobody knows: ${effect.id}.`, {
+    remedy: `Settle it first: \`holdpoint effect settle ${effect.id} applied|notApplied|retry\`.`,
+  });
+}

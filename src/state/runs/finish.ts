@@ -1,0 +1,75 @@
+/** The ways a runner ends its own work: the last step, a workflow that cannot be loaded, and parking with a cause. */
+import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
+import type { StepEntry } from "../../contracts/protocol/runner.ts";
+import { afterStep } from "../../workflow/rules/index.ts";
+import { defineCommand } from "../command.ts";
+import type { Claim } from "../tx.ts";
+import { asResult, stepPayload } from "./advance.ts";
+import { endRun } from "./ending.ts";
+import { Progress } from "./progress.ts";
+import { type ParkReason, parkRun } from "./queueing.ts";
+import { claimedRun, definitionOf, openAttempt, runnerActor } from "./rows.ts";
+
+/**
+ * The last step. The end is recomputed from the definition, the proposer's word is not enough.
+ * Throws `claimLost`, or `protocolRejected` for a step that is not the next one or not the last.
+ */
+export const finish = defineCommand(
+  "runs.finish",
+  (tx, input: { claim: Claim; entry: StepEntry }): { status: string } => {
+    const { claim, entry } = input;
+    const run = claimedRun(tx, claim);
+    const refuse = (why: string): never => {
+      throw new HoldpointError("protocolRejected", `Step ${entry.step} cannot end run ${run.runId}: ${why}.`);
+    };
+    const open = openAttempt(tx, run);
+    if (open?.status !== "running") return refuse(`it is not executing a node (${run.status})`);
+    if (entry.step !== run.steps) refuse(`the next step is ${run.steps}`);
+    if (entry.nodeId !== open.nodeId) refuse(`node "${open.nodeId}" is being executed, not "${entry.nodeId}"`);
+    const after = afterStep(definitionOf(tx, run), asResult(entry), run.steps + 1);
+    if (after.kind === "next") return refuse(`node "${after.nodeId}" follows "${entry.nodeId}"`);
+
+    const actor = runnerActor(claim);
+    const progress = new Progress(tx, run, open, claim.runnerEpoch);
+    progress.finish(entry);
+    progress.save();
+    tx.event(run.resourceNo, {
+      type: "node.finished",
+      actor,
+      payload: stepPayload({ ...entry, next: null }, open.visit),
+    });
+    endRun(tx, run, {
+      status: after.status,
+      output: after.status === "completed" ? entry.output : undefined,
+      error: after.error,
+      actor,
+    });
+    return { status: run.status };
+  },
+);
+
+/** The workflow threw while it was loaded, or is none: the run fails, nothing of it was executed by this runner. */
+export const loadFailed = defineCommand(
+  "runs.loadFailed",
+  (tx, input: { claim: Claim; error: ErrorRecord }): { status: string } => {
+    const run = claimedRun(tx, input.claim);
+    const open = openAttempt(tx, run);
+    if (open !== undefined) {
+      const progress = new Progress(tx, run, open, input.claim.runnerEpoch);
+      progress.finish({ outcome: "failed", error: input.error });
+      progress.save();
+    }
+    endRun(tx, run, { status: "failed", error: input.error, actor: runnerActor(input.claim) });
+    return { status: run.status };
+  },
+);
+
+/** Parks the run with a named cause until somebody resumes it. */
+export const park = defineCommand(
+  "runs.park",
+  (tx, input: { claim: Claim; reason: ParkReason; error: ErrorRecord | null }): null => {
+    const run = claimedRun(tx, input.claim);
+    parkRun(tx, run, input.reason, input.error, runnerActor(input.claim));
+    return null;
+  },
+);

@@ -1,0 +1,236 @@
+/** Reads of runs for views, on the read-only connection. */
+import type { NodeOutcome, Position } from "../../contracts/protocol/runner.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { PAGE } from "../../contracts/limits.ts";
+import { type ReadDb, unpackOrNull } from "../reading.ts";
+import { positionOf, visitsOf } from "./position.ts";
+import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
+
+/** What lists and the display status are made of. Times in milliseconds. */
+export interface RunListRow {
+  readonly runNo: number;
+  readonly runId: string;
+  readonly shortId: string;
+  readonly resourceNo: number;
+  readonly workflow: string;
+  readonly title: string | null;
+  readonly status: string;
+  readonly paused: boolean;
+  readonly revision: number;
+  readonly steps: number;
+  /** Node of the open or last attempt. */
+  readonly currentNode: string | null;
+  readonly queueStatus: string;
+  readonly parkReason: string | null;
+  readonly queueError: JsonValue | null;
+  readonly availableAt: number;
+  /** Action effects of this run that a person must settle. */
+  readonly ambiguousEffects: number;
+  /** Fingerprint of the decision it waits for. */
+  readonly pendingDecision: string | null;
+  readonly error: JsonValue | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly finishedAt: number | null;
+}
+
+export interface RunDetailRow extends RunListRow {
+  readonly workflowPath: string;
+  readonly projectPath: string;
+  readonly definitionDigest: string | null;
+  readonly continuations: number;
+  readonly input: JsonValue;
+  readonly finalOutput: JsonValue | null;
+}
+
+export interface AttemptReadRow {
+  readonly attemptNo: number;
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly attemptNumber: number;
+  readonly status: string;
+  readonly step: number | null;
+  readonly runnerEpoch: string | null;
+  readonly startedAt: number;
+  readonly finishedAt: number | null;
+  readonly durationMs: number | null;
+  readonly error: JsonValue | null;
+}
+
+export interface NodeReadRow {
+  readonly nodeId: string;
+  readonly visits: number;
+  readonly attempts: number;
+  readonly outcome: NodeOutcome | null;
+  readonly output: JsonValue | undefined;
+  readonly error: JsonValue | null;
+}
+
+export interface EventReadRow {
+  readonly resourceNo: number;
+  readonly index: number;
+  readonly revision: number;
+  readonly type: string;
+  readonly actorType: string;
+  readonly actorId: string;
+  readonly payload: JsonValue;
+  readonly at: number;
+}
+
+export interface RunnerReadRow {
+  readonly runnerEpoch: string;
+  readonly command: string;
+  readonly status: string;
+  readonly generation: number;
+  readonly startedAt: number;
+  readonly readyAt: number | null;
+  readonly finishedAt: number | null;
+  readonly error: JsonValue | null;
+  readonly childId: string | null;
+  readonly pid: number | null;
+  readonly outcome: string | null;
+}
+
+const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS resourceNo, r.workflow_name AS workflow, r.title, r.status, r.paused,
+  s.revision, r.steps, a.node_id AS currentNode, q.status AS queueStatus, q.park_reason AS parkReason, q.error AS queueError,
+  q.available_at AS availableAt,
+  (SELECT count(*) FROM effects e WHERE e.run_no = r.run_no AND e.purpose = 'action' AND e.status = 'ambiguous') AS ambiguousEffects,
+  (SELECT fingerprint FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending') AS pendingDecision,
+  r.error, r.created_at AS createdAt, r.updated_at AS updatedAt, r.finished_at AS finishedAt,
+  r.workflow_path AS workflowPath, p.canonical_path AS projectPath, r.definition_digest AS definitionDigest,
+  (SELECT max(number) FROM run_continuations c WHERE c.run_no = r.run_no) AS continuations
+  FROM runs r JOIN resources s USING (resource_no) JOIN run_queue q USING (run_no) JOIN projects p USING (project_no)
+  LEFT JOIN node_attempts a ON a.run_no = r.run_no AND a.attempt_no = r.attempt_no`;
+
+type RawRun = Omit<RunDetailRow, "paused" | "queueError" | "error" | "shortId" | "input" | "finalOutput"> & {
+  paused: number;
+  queueError: string | null;
+  error: string | null;
+};
+
+// oxlint-disable-next-line explicit-function-return-type -- the object is the type
+export const reads = (db: ReadDb) => ({
+  /** Newest first; `before` is the `runNo` of the last row of the page before. */
+  list: ({ limit, before }: { limit: number; before: number | null }): RunListRow[] =>
+    db
+      .all<RawRun>(
+        `${LIST} WHERE r.run_no < ? ORDER BY r.run_no DESC LIMIT ?`,
+        before ?? Number.MAX_SAFE_INTEGER,
+        Math.min(limit, PAGE.rows),
+      )
+      .map((row) => asRow(db, row)),
+
+  /** Throws `runNotFound` or `ambiguousId`. */
+  get: (ref: string): RunDetailRow => {
+    const runNo = runNoOf(db, ref);
+    const row = db.get<RawRun>(`${LIST} WHERE r.run_no = ?`, runNo) as RawRun;
+    const values = db.get<{ input: string; finalOutput: string | null }>(
+      "SELECT input, final_output AS finalOutput FROM runs WHERE run_no = ?",
+      runNo,
+    ) as {
+      input: string;
+      finalOutput: string | null;
+    };
+    const { workflowPath, projectPath, definitionDigest, continuations } = row;
+    return {
+      ...asRow(db, row),
+      workflowPath,
+      projectPath,
+      definitionDigest,
+      continuations,
+      input: db.unpack(values.input),
+      finalOutput: unpackOrNull(db, values.finalOutput),
+    };
+  },
+
+  /** The newest attempts, oldest of them first. */
+  attempts: (runNo: number, limit: number = PAGE.rows): AttemptReadRow[] =>
+    db
+      .all<Omit<AttemptReadRow, "error"> & { error: string | null }>(
+        `SELECT attempt_no AS attemptNo, node_id AS nodeId, visit, attempt_number AS attemptNumber, status, step, runner_epoch AS runnerEpoch,
+           started_at AS startedAt, finished_at AS finishedAt, duration_ms AS durationMs, error
+         FROM node_attempts WHERE run_no = ? ORDER BY attempt_no DESC LIMIT ?`,
+        runNo,
+        Math.min(limit, PAGE.rows),
+      )
+      .map((row) => ({ ...row, error: unpackOrNull(db, row.error) }))
+      .reverse(),
+
+  /** Every node that was visited; `output` is undefined when it has none. `after` = last node id of the page before. */
+  nodes: (runNo: number, after = ""): NodeReadRow[] =>
+    db
+      .all<Omit<NodeReadRow, "output" | "error"> & { output: string | null; error: string | null }>(
+        `SELECT node_id AS nodeId, visits, attempts, outcome, output, error FROM run_nodes WHERE run_no = ? AND node_id > ?
+         ORDER BY node_id LIMIT ${PAGE.rows}`,
+        runNo,
+        after,
+      )
+      .map((row) => ({
+        ...row,
+        output: row.output === null ? undefined : db.unpack(row.output),
+        error: unpackOrNull(db, row.error),
+      })),
+
+  /** The newest events of some resources, oldest of them first; `cut` when older ones were left out. */
+  events: (resourceNos: readonly number[], limit: number): { events: EventReadRow[]; cut: boolean } => {
+    const wanted = Math.min(limit, PAGE.rows);
+    const rows = resourceNos.flatMap((resourceNo) =>
+      db.all<Omit<EventReadRow, "payload"> & { payload: string }>(
+        `SELECT resource_no AS resourceNo, event_index AS "index", revision, event_type AS type, actor_type AS actorType, actor_id AS actorId,
+           payload, recorded_at AS at FROM events WHERE resource_no = ? ORDER BY event_index DESC LIMIT ?`,
+        resourceNo,
+        wanted + 1,
+      ),
+    );
+    rows.sort((a, b) => b.at - a.at || b.resourceNo - a.resourceNo || b.index - a.index);
+    const events = rows.slice(0, wanted).reverse();
+    return { events: events.map((row) => ({ ...row, payload: db.unpack(row.payload) })), cut: rows.length > wanted };
+  },
+
+  /** Launches of a run, oldest first, with the process of each. */
+  runners: (runNo: number): RunnerReadRow[] =>
+    db
+      .all<Omit<RunnerReadRow, "error"> & { error: string | null }>(
+        `SELECT runner_epoch AS runnerEpoch, command, status, generation, run_runners.started_at AS startedAt, ready_at AS readyAt,
+           finished_at AS finishedAt, error, child_id AS childId, pid, outcome
+         FROM run_runners LEFT JOIN child_processes USING (child_id) WHERE run_no = ? ORDER BY generation DESC LIMIT ${PAGE.rows}`,
+        runNo,
+      )
+      .map((row) => ({ ...row, error: unpackOrNull(db, row.error) }))
+      .reverse(),
+
+  /** Number of runs by status. */
+  counts: (): Record<string, number> =>
+    Object.fromEntries(
+      db
+        .all<{ status: string; n: number }>("SELECT status, count(*) AS n FROM runs GROUP BY status")
+        .map(({ status, n }) => [status, n]),
+    ),
+
+  /** How many runs wait for a slot now. */
+  queueDue: (now: number): number =>
+    db.get<{ n: number }>("SELECT count(*) AS n FROM run_queue WHERE status = 'queued' AND available_at <= ?", now)
+      ?.n ?? 0,
+
+  /** When the next queued run is due (perhaps in the past), or null. */
+  nextDueAt: (): number | null =>
+    db.get<{ at: number | null }>("SELECT min(available_at) AS at FROM run_queue WHERE status = 'queued'")?.at ?? null,
+
+  /** Where a runner continues after a frame that could not be stored; null when nothing is being executed. */
+  position: (runNo: number): { from: number; position: Position; visits: Record<string, number> } | null => {
+    const run = runByNo(db, runNo);
+    const position = positionOf(db, run);
+    return position === null ? null : { from: run.steps, position, visits: visitsOf(db, runNo) };
+  },
+});
+
+function asRow(db: ReadDb, row: RawRun): RunListRow {
+  const { workflowPath: _path, projectPath: _project, definitionDigest: _digest, continuations: _count, ...rest } = row;
+  return {
+    ...rest,
+    shortId: shortIdOf(db, row.runId),
+    paused: row.paused === 1,
+    queueError: unpackOrNull(db, row.queueError),
+    error: unpackOrNull(db, row.error),
+  };
+}

@@ -1,0 +1,94 @@
+/**
+ * What follows the death of a runner's process: nothing when it had let go before, another launch when it had achieved
+ * something, parking when it had not (a loop of launches without progress helps nobody).
+ */
+import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
+import { PROCESS } from "../../contracts/limits.ts";
+import { defineCommand } from "../command.ts";
+import type { Claim } from "../tx.ts";
+import { letGo, parkRun, queueAgain, queueOf, type RunnerEnd } from "./queueing.ts";
+import { runByNo, SERVER_ACTOR } from "./rows.ts";
+
+export interface RunnerEnded {
+  readonly runnerEpoch: string;
+  /** `stopped`: this server ended it on purpose. */
+  readonly outcome: "exited" | "crashed" | "stopped";
+  readonly error: ErrorRecord | null;
+}
+
+export interface AfterRunner {
+  readonly runId: string | null;
+  /** Queue status of the run now; null for an epoch that never held one. */
+  readonly queue: string | null;
+  /** Until it is due again, when it was queued here. */
+  readonly delayMs: number | null;
+}
+
+const END: Readonly<Record<RunnerEnded["outcome"], RunnerEnd>> = {
+  exited: "exited",
+  crashed: "crashed",
+  stopped: "cancelled",
+};
+
+export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerEnded): AfterRunner => {
+  const runner = tx.get<{ runNo: number; status: string; stepsAtReady: number | null; revisionAtReady: number | null }>(
+    `SELECT run_no AS runNo, status, steps_at_ready AS stepsAtReady, revision_at_ready AS revisionAtReady FROM run_runners WHERE runner_epoch = ?`,
+    input.runnerEpoch,
+  );
+  if (runner === undefined) return { runId: null, queue: null, delayMs: null };
+  const run = runByNo(tx, runner.runNo);
+  const queue = queueOf(tx, run.runNo);
+  // It parked, finished, or was fenced: its end changes nothing.
+  if (runner.status !== "starting" && runner.status !== "ready")
+    return { runId: run.runId, queue: queue.status, delayMs: null };
+
+  const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
+  const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
+  if (!progressed && input.outcome !== "stopped") {
+    parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR);
+    tx.run("UPDATE run_runners SET status = ? WHERE runner_epoch = ?", END[input.outcome], input.runnerEpoch);
+    return { runId: run.runId, queue: "parked", delayMs: null };
+  }
+  letGo(tx, run, END[input.outcome], input.error);
+  // Steps prove that the last crash is behind us; an effect that was only begun does not.
+  const before = steps || input.outcome === "stopped" ? 0 : queue.consecutiveErrors;
+  const delayMs = input.outcome === "stopped" ? 0 : backoff(before);
+  const consecutiveErrors = input.outcome === "stopped" ? queue.consecutiveErrors : before + 1;
+  queueAgain(tx, run.runNo, { availableAt: tx.now + delayMs, consecutiveErrors });
+  tx.event(run.resourceNo, {
+    type: "run.requeued",
+    actor: SERVER_ACTOR,
+    payload: { cause: input.outcome, runner: input.runnerEpoch, delayMs, error: input.error },
+  });
+  return { runId: run.runId, queue: "queued", delayMs };
+});
+
+/** The first crash after progress restarts at once; then 1 s, doubled up to a minute. */
+function backoff(errors: number): number {
+  return errors === 0 ? 0 : Math.min(PROCESS.restartMaxMs, PROCESS.restartMinMs * 2 ** Math.min(errors - 1, 16));
+}
+
+function noProgress(runId: string, input: RunnerEnded): ErrorRecord {
+  const { outcome, error } = input;
+  const cause = error === null ? "" : ` ${error.message}`;
+  const options = error === null ? {} : { details: { cause: error } };
+  return new HoldpointError(
+    "runnerNoProgress",
+    `The runner of ${runId} ${outcome} without advancing the run.${cause}`,
+    options,
+  ).toRecord();
+}
+
+/** Renews all claims that still stand; returns the epochs of those that do not. */
+export const renew = defineCommand("runs.renew", (tx, input: { claims: readonly Claim[] }): { lost: string[] } => {
+  const lost: string[] = [];
+  for (const claim of input.claims) {
+    try {
+      tx.check(claim);
+    } catch (error) {
+      if (!(error instanceof HoldpointError) || error.kind !== "claimLost") throw error;
+      lost.push(claim.runnerEpoch);
+    }
+  }
+  return { lost };
+});

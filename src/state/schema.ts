@@ -1,0 +1,430 @@
+/**
+ * Version 1 of the database. STRICT tables; integer keys inside, public ids beside them. JSON values are canonical text,
+ * or `@sha256:<hex>` when they are large and live in `blobs` (see values.ts). Times are integer milliseconds.
+ */
+
+/** "HOLD" in ASCII: SQLite's application id of our files. */
+export const APPLICATION_ID = 0x484f4c44;
+export const SCHEMA_NAME = "holdpoint-state";
+export const SCHEMA_VERSION = 1;
+
+export const SCHEMA_V1 = `
+CREATE TABLE schema_meta (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  schema_name TEXT NOT NULL,
+  schema_version INTEGER NOT NULL,
+  schema_digest TEXT NOT NULL,
+  product_version TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE blobs (
+  blob_hash BLOB PRIMARY KEY CHECK (length(blob_hash) = 32),
+  byte_length INTEGER NOT NULL CHECK (byte_length = length(content)),
+  content BLOB NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE server_state (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  epoch INTEGER NOT NULL CHECK (epoch >= 0),
+  server_id TEXT,
+  pid INTEGER,
+  start_identity TEXT,
+  started_at INTEGER,
+  heartbeat_at INTEGER,
+  released_at INTEGER
+) STRICT;
+
+CREATE TABLE projects (
+  project_no INTEGER PRIMARY KEY,
+  canonical_path TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+-- The shared head of every aggregate: revision and event chain.
+CREATE TABLE resources (
+  resource_no INTEGER PRIMARY KEY,
+  resource_type TEXT NOT NULL CHECK (resource_type IN ('server','run','decision','channel')),
+  aggregate_key TEXT NOT NULL,
+  revision INTEGER NOT NULL DEFAULT 0 CHECK (revision >= 0),
+  event_count INTEGER NOT NULL DEFAULT 0 CHECK (event_count >= 0),
+  head_digest BLOB CHECK (head_digest IS NULL OR length(head_digest) = 32),
+  created_at INTEGER NOT NULL,
+  UNIQUE (resource_type, aggregate_key)
+) STRICT;
+
+CREATE TABLE leases (
+  resource_no INTEGER PRIMARY KEY REFERENCES resources,
+  generation INTEGER NOT NULL CHECK (generation >= 0),
+  server_epoch INTEGER,
+  owner_id TEXT,
+  token_hash BLOB,
+  acquired_at INTEGER,
+  heartbeat_at INTEGER,
+  expires_at INTEGER,
+  CHECK ((owner_id IS NULL) = (token_hash IS NULL) AND (owner_id IS NULL) = (expires_at IS NULL))
+) STRICT;
+
+CREATE TABLE events (
+  resource_no INTEGER NOT NULL REFERENCES resources,
+  event_index INTEGER NOT NULL CHECK (event_index >= 0),
+  revision INTEGER NOT NULL,
+  event_type TEXT NOT NULL,
+  actor_type TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  payload_digest BLOB NOT NULL,
+  digest BLOB NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  PRIMARY KEY (resource_no, event_index)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE server_commands (
+  client_id TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  fingerprint BLOB NOT NULL,
+  result TEXT NOT NULL,
+  server_epoch INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (client_id, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE child_processes (
+  child_id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('runner','adapter')),
+  name TEXT NOT NULL,
+  server_epoch INTEGER NOT NULL,
+  pid INTEGER NOT NULL,
+  start_identity TEXT NOT NULL,
+  started_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT,
+  diagnostic TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX child_processes_live ON child_processes (server_epoch) WHERE ended_at IS NULL;
+CREATE INDEX child_processes_name ON child_processes (name);
+
+CREATE TABLE workflow_definitions (
+  definition_digest TEXT PRIMARY KEY,
+  workflow_name TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE runs (
+  run_no INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL UNIQUE,
+  -- The last part of the id, of which people type the beginning.
+  short_key TEXT NOT NULL,
+  resource_no INTEGER NOT NULL UNIQUE REFERENCES resources,
+  project_no INTEGER NOT NULL REFERENCES projects,
+  workflow_name TEXT NOT NULL,
+  workflow_path TEXT NOT NULL,
+  definition_digest TEXT REFERENCES workflow_definitions,
+  title TEXT,
+  status TEXT NOT NULL CHECK (status IN ('queued','running','waiting','completed','failed','timed_out','cancelled')),
+  paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)),
+  input TEXT NOT NULL,
+  final_output TEXT,
+  error TEXT,
+  -- Steps finished so far; also the number of the next step.
+  steps INTEGER NOT NULL DEFAULT 0,
+  -- The open or last attempt.
+  attempt_no INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  CHECK ((finished_at IS NOT NULL) = (status IN ('completed','failed','timed_out','cancelled')))
+) STRICT;
+CREATE INDEX runs_by_status ON runs (status);
+CREATE INDEX runs_by_short_key ON runs (short_key);
+
+CREATE TABLE run_sources (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  path TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  -- Content in blobs under the same hash.
+  PRIMARY KEY (run_no, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_queue (
+  run_no INTEGER PRIMARY KEY REFERENCES runs,
+  status TEXT NOT NULL CHECK (status IN ('queued','starting','running','parked','done')),
+  -- 1 = a continuation, which goes before a new start.
+  priority INTEGER NOT NULL DEFAULT 0,
+  available_at INTEGER NOT NULL,
+  consecutive_errors INTEGER NOT NULL DEFAULT 0,
+  park_reason TEXT,
+  error TEXT,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX run_queue_due ON run_queue (priority DESC, available_at, run_no) WHERE status = 'queued';
+
+CREATE TABLE run_continuations (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  number INTEGER NOT NULL CHECK (number >= 0),
+  previous_number INTEGER,
+  cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision')),
+  cause_id TEXT NOT NULL UNIQUE,
+  carried_steps INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (run_no, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_runners (
+  runner_epoch TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  generation INTEGER NOT NULL,
+  server_epoch INTEGER NOT NULL,
+  child_id TEXT,
+  command TEXT NOT NULL CHECK (command IN ('start','continue','resume')),
+  status TEXT NOT NULL CHECK (status IN ('starting','ready','exited','crashed','orphaned','claimLost','cancelled')),
+  -- Steps and revision of the run when this runner became ready: they tell progress from none.
+  steps_at_ready INTEGER,
+  revision_at_ready INTEGER,
+  started_at INTEGER NOT NULL,
+  ready_at INTEGER,
+  finished_at INTEGER,
+  error TEXT
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX run_runners_active ON run_runners (run_no) WHERE status IN ('starting','ready');
+
+CREATE TABLE node_attempts (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  -- Counts through the whole run, from 1.
+  attempt_no INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  visit INTEGER NOT NULL,
+  attempt_number INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('running','waiting','interrupted','completed','failed','timed_out','cancelled')),
+  -- The step this attempt produced; null while open and for interrupted ones.
+  step INTEGER,
+  output TEXT,
+  error TEXT,
+  runner_epoch TEXT,
+  started_at INTEGER NOT NULL,
+  finished_at INTEGER,
+  -- As the runner measured it: nodes of one frame have one time of storing.
+  duration_ms REAL,
+  PRIMARY KEY (run_no, attempt_no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX node_attempts_open ON node_attempts (run_no) WHERE status IN ('running','waiting');
+
+-- The latest result and the counters of each node: what a resume needs, without reading history.
+CREATE TABLE run_nodes (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  node_id TEXT NOT NULL,
+  visits INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  outcome TEXT,
+  output TEXT,
+  error TEXT,
+  PRIMARY KEY (run_no, node_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE human_decisions (
+  decision_id TEXT PRIMARY KEY,
+  resource_no INTEGER NOT NULL UNIQUE REFERENCES resources,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  attempt_no INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  audience TEXT NOT NULL,
+  title TEXT NOT NULL,
+  -- The normalized request (holdpoint.human-decision-request.v1).
+  request TEXT NOT NULL,
+  request_digest TEXT NOT NULL,
+  policy TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending','accepted','cancelled')),
+  deadline_at INTEGER,
+  default_response TEXT,
+  -- What its cards show besides the request: the configured zone, the names of those asked (JSON array).
+  time_zone TEXT NOT NULL,
+  asked TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX human_decisions_digest ON human_decisions (request_digest);
+CREATE INDEX human_decisions_pending ON human_decisions (deadline_at) WHERE status = 'pending';
+CREATE INDEX human_decisions_fingerprint ON human_decisions (fingerprint);
+CREATE INDEX human_decisions_run ON human_decisions (run_no);
+
+CREATE TABLE human_decision_resolutions (
+  decision_id TEXT PRIMARY KEY REFERENCES human_decisions,
+  outcome TEXT NOT NULL CHECK (outcome IN ('accepted','cancelled')),
+  provenance TEXT NOT NULL CHECK (provenance IN ('human','timeout_policy','explicit_cancel','expired_no_default')),
+  choice TEXT,
+  input TEXT,
+  person_id TEXT,
+  -- The name as it was shown then.
+  person_name TEXT,
+  actor_id TEXT,
+  channel TEXT,
+  assurance TEXT CHECK (assurance IS NULL OR assurance IN ('remote','local')),
+  event_id TEXT,
+  request_digest TEXT NOT NULL,
+  grace_after_outage INTEGER NOT NULL DEFAULT 0 CHECK (grace_after_outage IN (0, 1)),
+  reason TEXT,
+  resolved_at INTEGER NOT NULL,
+  CHECK ((outcome = 'accepted') = (choice IS NOT NULL))
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE human_decision_submissions (
+  submission_no INTEGER PRIMARY KEY,
+  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  source TEXT NOT NULL CHECK (source IN ('channel','control','policy')),
+  channel TEXT,
+  actor_id TEXT,
+  person_id TEXT,
+  choice TEXT,
+  input TEXT,
+  outcome TEXT NOT NULL CHECK (outcome IN ('won','recorded','adopted','already_resolved','rejected')),
+  reason TEXT,
+  submitted_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX human_decision_submissions_by ON human_decision_submissions (decision_id);
+
+CREATE TABLE decision_votes (
+  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  person_id TEXT NOT NULL,
+  choice TEXT NOT NULL,
+  input TEXT,
+  voted_at INTEGER NOT NULL,
+  PRIMARY KEY (decision_id, person_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE channels (
+  channel_id TEXT PRIMARY KEY,
+  resource_no INTEGER NOT NULL UNIQUE REFERENCES resources,
+  kind TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  channel_epoch INTEGER NOT NULL,
+  -- Last update id handled in this epoch; not a maximum.
+  cursor INTEGER,
+  cursor_at INTEGER,
+  adapter_epoch TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE channel_inbox (
+  channel_id TEXT NOT NULL REFERENCES channels,
+  channel_epoch INTEGER NOT NULL,
+  update_id INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  -- What the tap was told (a reply code with values), so that a repeated update is told the same.
+  ack TEXT,
+  digest TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  PRIMARY KEY (channel_id, channel_epoch, update_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX channel_inbox_age ON channel_inbox (received_at);
+
+-- What is remembered about a chat: until when the service wants it left alone, and when help was last given there.
+CREATE TABLE channel_places (
+  channel_id TEXT NOT NULL REFERENCES channels,
+  place TEXT NOT NULL,
+  held_until INTEGER NOT NULL DEFAULT 0,
+  helped_at INTEGER,
+  PRIMARY KEY (channel_id, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE effects (
+  effect_id TEXT PRIMARY KEY,
+  -- Order of creation, which is the order of sending in one place.
+  effect_no INTEGER NOT NULL UNIQUE,
+  -- What people type: "e-9f31c2".
+  short_id TEXT NOT NULL,
+  -- Whose event chain tells about it: the run, the decision or the channel.
+  resource_no INTEGER NOT NULL REFERENCES resources,
+  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply')),
+  effect_type TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL UNIQUE,
+  request TEXT NOT NULL,
+  request_digest TEXT NOT NULL,
+  run_no INTEGER REFERENCES runs,
+  node_id TEXT,
+  recovery TEXT CHECK (recovery IS NULL OR recovery IN ('idempotent','observed','manual')),
+  decision_id TEXT REFERENCES human_decisions,
+  channel_id TEXT REFERENCES channels,
+  destination TEXT,
+  -- The chat of the destination, without its topic: one message at a time is on its way there.
+  place TEXT,
+  -- What a settlement edits or a reply answers.
+  target_reference TEXT,
+  target_part INTEGER,
+  status TEXT NOT NULL CHECK (status IN ('pending','applying','applied','rejected','ambiguous','cancelled')),
+  attempt_count INTEGER NOT NULL DEFAULT 0,
+  failures INTEGER NOT NULL DEFAULT 0,
+  next_attempt_at INTEGER NOT NULL,
+  result TEXT,
+  error TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  CHECK ((purpose = 'action') = (recovery IS NOT NULL)),
+  CHECK ((purpose = 'action') = (channel_id IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX effects_due ON effects (channel_id, next_attempt_at, effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
+CREATE INDEX effects_queue ON effects (channel_id, place, effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
+CREATE INDEX effects_applying ON effects (channel_id, place) WHERE status = 'applying';
+CREATE INDEX effects_short ON effects (short_id);
+CREATE INDEX effects_ambiguous ON effects (effect_no) WHERE status = 'ambiguous';
+CREATE INDEX effects_decision ON effects (decision_id) WHERE decision_id IS NOT NULL;
+CREATE INDEX effects_run ON effects (run_no) WHERE run_no IS NOT NULL;
+
+CREATE TABLE effect_attempts (
+  effect_id TEXT NOT NULL REFERENCES effects,
+  attempt_number INTEGER NOT NULL,
+  -- Runner epoch or adapter epoch.
+  owner_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('recorded','dispatching','accepted','rejected','notSent','ambiguous')),
+  from_part INTEGER NOT NULL DEFAULT 1,
+  -- When an earlier copy of its first part was sent whose arrival is not known: this copy says so, and goes on saying so.
+  repeat_of INTEGER,
+  recorded_at INTEGER NOT NULL,
+  dispatched_at INTEGER,
+  finished_at INTEGER,
+  error TEXT,
+  PRIMARY KEY (effect_id, attempt_number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE effect_parts (
+  effect_id TEXT NOT NULL REFERENCES effects,
+  attempt_number INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  parts_of INTEGER NOT NULL,
+  channel_id TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('dispatching','accepted','rejected','notSent','ambiguous')),
+  reference TEXT,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (effect_id, attempt_number, part),
+  CHECK (reference IS NULL OR state = 'accepted')
+) STRICT, WITHOUT ROWID;
+CREATE INDEX effect_parts_reference ON effect_parts (channel_id, reference) WHERE reference IS NOT NULL;
+
+-- A button's token: only its hash is stored; it is bound to one attempt, decision version, choice and destination.
+CREATE TABLE decision_tokens (
+  token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+  effect_id TEXT NOT NULL REFERENCES effects,
+  attempt_number INTEGER NOT NULL,
+  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  request_digest TEXT NOT NULL,
+  choice TEXT NOT NULL,
+  destination TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- A question for text: the reply to this effect's message is the answer of this person for this choice.
+CREATE TABLE decision_prompts (
+  effect_id TEXT PRIMARY KEY REFERENCES effects,
+  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  request_digest TEXT NOT NULL,
+  choice TEXT NOT NULL,
+  channel_id TEXT NOT NULL,
+  place TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX decision_prompts_by ON decision_prompts (channel_id, place, actor_id);
+CREATE INDEX decision_prompts_decision ON decision_prompts (decision_id);
+`;

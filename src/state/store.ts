@@ -1,0 +1,133 @@
+/**
+ * The store: what the server sees of the database. Commands are async methods that go through the write queue, reads are
+ * synchronous functions on the read-only connection. This interface, with `storeConformance` as its suite, is the seam
+ * behind which another engine can stand.
+ */
+import { randomBytes } from "node:crypto";
+import type { RandomBytes } from "../contracts/ids.ts";
+import * as channels from "./channels/index.ts";
+import * as children from "./children/index.ts";
+import type { CommandTable, Methods } from "./command.ts";
+import { openDatabase } from "./database.ts";
+import * as decisions from "./decisions/index.ts";
+import * as effects from "./effects/index.ts";
+import type { FaultSeam } from "./faults.ts";
+import type { Schema } from "./migrations/index.ts";
+import { WriteQueue } from "./queue.ts";
+import { readDb } from "./reading.ts";
+import * as retention from "./retention/index.ts";
+import * as runs from "./runs/index.ts";
+import * as server from "./server/index.ts";
+import { Statements } from "./statements.ts";
+import { verifyChains, type VerifyReport } from "./verify.ts";
+
+export type { Receipt } from "./receipts.ts";
+export type { Launch } from "./runs/claim.ts";
+export type { RunListRow } from "./runs/reads.ts";
+export { LABELS } from "./command.ts";
+
+export interface StoreOptions {
+  /** Path of `state.sqlite`; made when missing. */
+  readonly path: string;
+  readonly clock: { now(): number };
+  readonly random?: RandomBytes | undefined;
+  readonly faults?: FaultSeam | undefined;
+  /** The file or the connection can no longer be trusted: end the process and recover from disk. */
+  readonly onFatal?: ((error: unknown) => void) | undefined;
+  /** Monotonic milliseconds, for the work limit of a batch. */
+  readonly elapsed?: (() => number) | undefined;
+  /** Product version, noted in a fresh file. */
+  readonly product?: string | undefined;
+  /** Other versions than the product's, for the test of migrations. */
+  readonly schema?: Schema | undefined;
+}
+
+const COMMANDS = {
+  server: server.commands,
+  children: children.commands,
+  runs: runs.commands,
+  decisions: decisions.commands,
+  effects: effects.commands,
+  channels: channels.commands,
+  retention: retention.commands,
+} as const;
+
+type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof COMMANDS)[N]> };
+
+export interface StoreReads {
+  readonly server: ReturnType<typeof server.reads>;
+  readonly children: ReturnType<typeof children.reads>;
+  readonly runs: ReturnType<typeof runs.reads>;
+  readonly decisions: ReturnType<typeof decisions.reads>;
+  readonly effects: ReturnType<typeof effects.reads>;
+  readonly channels: ReturnType<typeof channels.reads>;
+}
+
+export interface Store extends CommandMethods {
+  /** Never the basis of a change; not usable inside a command. */
+  readonly read: StoreReads;
+  /** Backup made by a migration at this opening. */
+  readonly backup: string | null;
+  /** Recomputes every event chain and blob hash, in pages. */
+  verify(): Promise<VerifyReport>;
+  /** Resolves when nothing waits and the callers of the last batch have had their turn. */
+  idle(): Promise<void>;
+  /** Closes the file; waiting commands are rejected. Await `idle()` before for an orderly end. */
+  close(): void;
+}
+
+/**
+ * Opens the store. Throws `notOurDatabase` for a foreign, newer or altered file (which stays untouched) and
+ * `storageBroken` when it cannot be trusted.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { clock } = options;
+  const opened = openDatabase(options.path, {
+    now: clock.now(),
+    ...(options.product === undefined ? {} : { product: options.product }),
+    ...(options.schema === undefined ? {} : { schema: options.schema }),
+  });
+  const queue = new WriteQueue({
+    db: opened.writer,
+    statements: new Statements(opened.writer),
+    clock,
+    random: options.random ?? randomBytes,
+    faults: options.faults,
+    onFatal: options.onFatal,
+    elapsed: options.elapsed,
+  });
+  const db = readDb(new Statements(opened.reader), clock, () => queue.assertOutside());
+  const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return {
+    server: methodsOf(COMMANDS.server, queue),
+    children: methodsOf(COMMANDS.children, queue),
+    runs: methodsOf(COMMANDS.runs, queue),
+    decisions: methodsOf(COMMANDS.decisions, queue),
+    effects: methodsOf(COMMANDS.effects, queue),
+    channels: methodsOf(COMMANDS.channels, queue),
+    retention: methodsOf(COMMANDS.retention, queue),
+    read: {
+      server: server.reads(db),
+      children: children.reads(db),
+      runs: runs.reads(db),
+      decisions: decisions.reads(db),
+      effects: effects.reads(db),
+      channels: channels.reads(db),
+    },
+    backup: opened.backup,
+    verify: () => verifyChains(db, breathe),
+    idle: () => queue.idle(),
+    close: () => {
+      queue.close();
+      opened.close();
+    },
+  };
+}
+
+function methodsOf<T extends CommandTable>(table: T, queue: WriteQueue): Methods<T> {
+  const entries = Object.entries(table).map(([name, command]) => [
+    name,
+    (input: unknown) => queue.submit(command, input),
+  ]);
+  return Object.fromEntries(entries) as Methods<T>;
+}
