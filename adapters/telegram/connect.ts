@@ -1,0 +1,98 @@
+/** Connects a bot: its clients, getMe, the registration of commands. */
+import type { ChannelLaunch } from "../../src/contracts/protocol/channel.ts";
+import { HoldpointError } from "../../src/contracts/errors.ts";
+import { ackText } from "../../renderers/telegram/index.ts";
+import type { Ack, ChannelEvents, Tap, Transport } from "../channel/transport.ts";
+import { BotClient, isObject } from "./call.ts";
+import { registeredName, type Self } from "./inbound.ts";
+import { partCount } from "./message.ts";
+import { Poller, pollProblem } from "./poll.ts";
+import { sendPart } from "./send.ts";
+import { parseSettings } from "./settings.ts";
+
+/** Connects the bot of `token`. Throws `ChannelProblem` when Telegram cannot be reached or refuses the token. */
+export async function connectTelegram(
+  launch: ChannelLaunch,
+  token: string | null,
+  events: ChannelEvents,
+): Promise<Transport> {
+  const settings = parseSettings(launch.settings);
+  if (token === null) throw new HoldpointError("configInvalid", "A Telegram channel needs a token file.");
+  const { apiRoot, pollTimeoutMs, sendTimeoutMs } = settings;
+  const clients = {
+    /** sendMessage, the one call that must not be repeated. */
+    poster: new BotClient(token, { apiRoot, timeoutMs: sendTimeoutMs, reuse: false }),
+    caller: new BotClient(token, { apiRoot, timeoutMs: sendTimeoutMs, reuse: true }),
+    /** Nothing waits behind a held poll. */
+    receiver: new BotClient(token, { apiRoot, timeoutMs: pollTimeoutMs, reuse: true }),
+  };
+  const { caller, poster, receiver } = clients;
+  const close = (): void => {
+    for (const client of Object.values(clients)) client.close();
+  };
+  const me = await caller.call("getMe", {}, botOf, events.closing);
+  if (me.outcome !== "accepted") {
+    close();
+    throw pollProblem(me, settings);
+  }
+  const commands = new Map(launch.commands.map(({ command }) => [registeredName(command), command]));
+  const self: Self = { ...me.result, commands };
+  const poller = new Poller(receiver, self, settings);
+  void registerCommands(caller, launch, events);
+  return {
+    account: { id: self.id, name: self.username === null ? me.result.name : `@${self.username}` },
+    parts: partCount,
+    send: (perform, part) => sendPart({ poster, caller }, perform, part),
+    poll: (after, signal) => poller.poll(after, signal),
+    acknowledge: (tap, ack) => acknowledge(caller, tap, ack, events),
+    close,
+  };
+}
+
+/** Answers the callback query. Repeating it is harmless, so it is tried twice; after that only the toast is lost. */
+async function acknowledge(client: BotClient, tap: Tap, { code, timeZone }: Ack, events: ChannelEvents): Promise<void> {
+  const text = ackText(code, { timeZone, reference: Date.now(), nameZone: true });
+  const answer = { callback_query_id: tap.eventId, text };
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const result = await client.call("answerCallbackQuery", answer, (value) => (value === true ? true : undefined));
+    if (result.outcome === "accepted") return;
+    if (result.outcome === "rejected") {
+      // A tap that waited too long (the service was down): the card itself tells what became of it.
+      if (!/query is too old/i.test(result.description)) {
+        events.note(`toast for update ${tap.updateId} refused: ${result.code} ${result.description}`);
+      }
+      return;
+    }
+    events.note(`toast for update ${tap.updateId} not confirmed: ${result.reason}`);
+  }
+}
+
+/** Registers the commands in each place that may use them. A chat that is not open yet does without. */
+async function registerCommands(client: BotClient, launch: ChannelLaunch, events: ChannelEvents): Promise<void> {
+  if (launch.commands.length === 0) return;
+  const commands = launch.commands.map(({ command, description }) => ({
+    command: registeredName(command),
+    description,
+  }));
+  for (const place of launch.places) {
+    if (events.closing.aborted) return;
+    const scope = { type: "chat", chat_id: place };
+    const result = await client.call("setMyCommands", { commands, scope }, (value) =>
+      value === true ? true : undefined,
+    );
+    if (result.outcome === "rejected")
+      events.note(`commands for chat ${place} refused: ${result.code} ${result.description}`);
+    else if (result.outcome !== "accepted") events.note(`commands for chat ${place}: ${result.reason}`);
+  }
+}
+
+function botOf(value: unknown): { id: string; username: string | null; name: string } | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, username, first_name: name } = value;
+  if (typeof id !== "number" || !Number.isSafeInteger(id)) return undefined;
+  return {
+    id: String(id),
+    username: typeof username === "string" && username !== "" ? username : null,
+    name: typeof name === "string" && name !== "" ? name : String(id),
+  };
+}

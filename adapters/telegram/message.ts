@@ -1,0 +1,84 @@
+/** Content → the arguments of sendMessage and editMessageText. Explicit entities only, never a parse mode. */
+import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
+import { HoldpointError } from "../../src/contracts/errors.ts";
+import { TELEGRAM } from "../../src/contracts/limits.ts";
+import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
+import { renderCard, renderReply, type Part, type PartEntity } from "../../renderers/telegram/index.ts";
+import { TOKEN_PREFIX } from "./inbound.ts";
+
+export type Arguments = Record<string, unknown>;
+
+/** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one. */
+export function partCount(perform: Perform): number {
+  return perform.content === null ? 1 : render(perform.content).length;
+}
+
+/**
+ * Text, entities and markup of part `part` (1-based). Throws when there is no such part or a button has no usable
+ * token. A closed card has no markup at all: an edit without it takes the buttons away.
+ */
+export function messageArguments(perform: Perform, part: number): Arguments {
+  const { content } = perform;
+  if (content === null) throw new HoldpointError("protocolRejected", `A ${perform.op} needs content.`);
+  const parts = render(content);
+  const shown = parts[part - 1];
+  if (shown === undefined) {
+    throw new HoldpointError("protocolRejected", `Part ${part} was asked for; the content has ${parts.length}.`);
+  }
+  const markup = markupOf(content, shown);
+  return {
+    text: shown.text,
+    entities: shown.entities.map(entityOf),
+    // Telegram would fetch addresses in the text.
+    link_preview_options: { is_disabled: true },
+    ...(markup === null ? {} : { reply_markup: markup }),
+  };
+}
+
+function render(content: MessageContent): Part[] {
+  return content.kind === "card"
+    ? renderCard(content.card, content.state)
+    : [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() })];
+}
+
+function entityOf(entity: PartEntity): Arguments {
+  const { type, offset, length } = entity;
+  if (type !== "date_time") return { type, offset, length };
+  return { type, offset, length, unix_time: entity.unixTime, date_time_format: entity.format };
+}
+
+function markupOf(content: MessageContent, part: Part): Arguments | null {
+  if (content.kind === "reply") {
+    if (content.prompt === null) return null;
+    // Not `selective`: the prompt answers our own card, and would then open a reply for nobody.
+    const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
+    return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };
+  }
+  const { tokens } = content;
+  if (tokens === undefined || part.buttons.length === 0) return null;
+  const rows = part.buttons.map((row) =>
+    row
+      .filter(({ choice, disabled }) => choice !== null && disabled !== true)
+      .map(({ label, choice, style }) => ({
+        text: label,
+        callback_data: callbackData(tokens, choice),
+        ...(style === undefined ? {} : { style }),
+      })),
+  );
+  const live = rows.filter((row) => row.length > 0);
+  return live.length === 0 ? null : { inline_keyboard: live };
+}
+
+function callbackData(tokens: Readonly<Record<string, string>>, choice: string | null): string {
+  const token = choice !== null && Object.hasOwn(tokens, choice) ? tokens[choice] : undefined;
+  if (token === undefined) throw new HoldpointError("protocolRejected", `Choice "${choice}" has no token.`);
+  const data = `${TOKEN_PREFIX}${token}`;
+  const bytes = Buffer.byteLength(data);
+  if (bytes > TELEGRAM.callbackDataBytes) {
+    throw new HoldpointError(
+      "protocolRejected",
+      `The token of choice "${choice}" makes ${bytes} bytes of button data; the limit is ${TELEGRAM.callbackDataBytes}.`,
+    );
+  }
+  return data;
+}

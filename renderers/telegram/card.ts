@@ -1,0 +1,70 @@
+// A decision's card as Telegram messages.
+//
+// How it is cut depends on the card alone, never on its state: settling edits the same messages, adds to the first and
+// the last, and leaves those between as they are, which is why only these two carry a glyph.
+
+import { layoutBody, statusTitle, type CardBody } from "../../src/contracts/decision/body.ts";
+import type { CardModel, CardState } from "../../src/contracts/decision/card.ts";
+import { cutBody, type BodyPiece } from "../../src/contracts/decision/parts.ts";
+import { cardClock, closingLines, footerLines, glyphOf } from "../card.ts";
+import type { Part } from "../part.ts";
+import { originLine, partOf } from "../text/en.ts";
+import { buttonRows } from "./buttons.ts";
+import { RichText } from "./rich.ts";
+
+/**
+ * The messages of a card, in order: at most 20 for a card whose request was accepted, each at most 4,096 UTF-16
+ * units, with the buttons under the last. The same card gives the same number of parts and the same body in each of
+ * them in every state.
+ */
+export function renderCard(card: CardModel, state: CardState): Part[] {
+  const body = layoutBody(card);
+  const pieces = cutBody(body);
+  return pieces.map((piece, at) => renderPart(card, state, body, piece, at + 1, pieces.length));
+}
+
+function renderPart(
+  card: CardModel,
+  state: CardState,
+  body: CardBody,
+  piece: BodyPiece,
+  index: number,
+  of: number,
+): Part {
+  const rich = new RichText();
+  const clock = cardClock(card);
+  const [first, last] = [index === 1, index === of];
+  const closing = closingLines(card, state);
+
+  if (first || last) rich.add(`${glyphOf(card, state.status)} `);
+  rich.add(statusTitle(card.title), "bold");
+  if (of > 1) rich.add(` \u00b7 ${partOf(index, of)} \u00b7 ${card.fingerprint}`);
+  rich.add("\n");
+  // Whoever scrolls up to a long card's beginning sees there what became of it.
+  const verdict = closing[0];
+  if (first && !last && verdict !== undefined) rich.phrase(verdict, clock).add("\n");
+
+  const offset = rich.text.length;
+  rich.add(body.text.slice(piece.start, piece.end));
+  for (const { end, start, type } of body.marks) {
+    const [from, to] = [Math.max(start, piece.start), Math.min(end, piece.end)];
+    rich.mark(type, from - piece.start + offset, to - piece.start + offset);
+  }
+  const place = { offset, length: piece.end - piece.start };
+
+  if (last) {
+    rich.add("\n");
+    for (const line of footerLines(card, state)) rich.add("\n").phrase(line, clock);
+    rich.add(`\n${originLine(card.workflowName, card.runShortId)} \u00b7 `).add(card.fingerprint, "code");
+    if (closing.length > 0) rich.add("\n");
+    for (const line of closing) rich.add("\n").phrase(line, clock);
+  }
+  return {
+    text: rich.text,
+    entities: rich.entities,
+    buttons: last ? buttonRows(card, state) : [],
+    index,
+    of,
+    body: place,
+  };
+}

@@ -1,0 +1,7 @@
+// Every fixed word that people read in chats and on cards, in English: the one module that renderers ask for words.
+// Another language is another module with the same exports.
+
+export * from "./en/card.ts";
+export * from "./en/reply.ts";
+export { duration, plain, writeTime } from "./en/time.ts";
+export { outcome, place } from "./en/words.ts";

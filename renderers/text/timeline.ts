@@ -1,0 +1,60 @@
+/**
+ * Words for the events of a run's story. An event type without words of its own is shown by its type, never hidden.
+ */
+import type { TimelineItem } from "../../src/contracts/protocol/operations.ts";
+
+type Values = Record<string, unknown>;
+
+const str = (value: unknown): string =>
+  value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+const errorOf = (values: Values): string => {
+  const error = values["error"];
+  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : "";
+};
+const tail = (text: string, before = ": "): string => (text ? `${before}${text}` : "");
+
+const seconds = (value: unknown): string => `${Math.ceil(Number(value) / 1_000)} s`;
+
+const WORDS: Readonly<Record<string, (values: Values) => string>> = {
+  "run.queued": (v) => `Queued: ${str(v["workflow"])}`,
+  "runner.launched": (v) => `Runner started (${str(v["command"])}, generation ${str(v["generation"])})`,
+  "run.started": (v) => `Started at ${str(v["nodeId"])}`,
+  "run.resumed": (v) =>
+    `Goes on at ${str(v["nodeId"])}${v["interrupted"] === true ? ", which had been interrupted" : ""}`,
+  "run.continued": () => "The answer is in; the run continues",
+  "run.parked": (v) => `Parked: ${str(v["reason"])}${tail(errorOf(v))}`,
+  "run.requeued": (v) =>
+    `Queued again after the runner ${str(v["cause"])}${Number(v["delayMs"]) > 0 ? `, in ${seconds(v["delayMs"])}` : ""}`,
+  "run.paused": () => "Paused",
+  "run.unpaused": () => "Resumed by command",
+  "run.finished": (v) => `Run ${str(v["status"]).replace("_", " ")}${tail(errorOf(v))}`,
+  "run.cancelled": (v) => `Run cancelled${tail(str(v["reason"]))}`,
+  "node.finished": (v) =>
+    `${str(v["nodeId"])} ${v["outcome"] === "ok" ? "done" : str(v["outcome"]).replace("_", " ")}${tail(errorOf(v))}`,
+  "effect.reserved": (v) => `Effect ${str(v["effectType"])} begins (attempt ${str(v["attempt"])})`,
+  "effect.reported": (v) => `Effect ${str(v["effectType"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
+  "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}`,
+  "decision.requested": (v) => `Asked ${str(v["audience"])}: ${str(v["title"])} (${str(v["fingerprint"])})`,
+  "delivery.recorded": (v) => `Attempt ${str(v["attempt"])} to ${str(v["destination"])} recorded`,
+  "delivery.dispatching": (v) => `Sending part ${str(v["part"])}/${str(v["of"])} to ${str(v["destination"])}`,
+  "delivery.part": (v) =>
+    `Part ${str(v["part"])}/${str(v["of"])} shown at ${str(v["destination"])}, message ${str(v["reference"])}`,
+  "delivery.outcome": (v) =>
+    `Attempt ${str(v["attempt"])} to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
+  "decision.vote": (v) => `Vote: ${str(v["choice"])} by ${str(v["by"])} (${str(v["have"])} of ${str(v["need"])})`,
+  "decision.answered": (v) =>
+    `Answered: ${str(v["choice"])}${tail(str(v["input"]))} by ${str(v["by"])} over ${str(v["channel"])}`,
+  "decision.timedOut": (v) => `No answer in time; the default is used: ${str(v["choice"])}`,
+  "decision.expired": () => "No answer in time, and no default",
+  "decision.cancelled": (v) => `Decision cancelled${tail(str(v["reason"]))}`,
+  "settlement.queued": (v) => `Card ${str(v["reference"])} is to show the outcome`,
+  "settlement.outcome": (v) => `Card ${str(v["reference"])} shows the outcome: ${str(v["outcome"])}`,
+};
+
+/** One sentence for an event, without its time. Values are inert text; the terminal renderer strips control characters. */
+export function timelineText(item: Pick<TimelineItem, "type" | "detail">): string {
+  const values =
+    typeof item.detail === "object" && item.detail !== null && !Array.isArray(item.detail) ? item.detail : {};
+  const word = Object.hasOwn(WORDS, item.type) ? WORDS[item.type] : undefined;
+  return word ? word(values) : item.type;
+}
