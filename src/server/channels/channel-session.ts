@@ -1,0 +1,187 @@
+/**
+ * The server's side of channel.v1 for one adapter child: gives out attempts, grants each first byte, stores each receipt and
+ * each verdict before it answers. Words and transport are the child's; decisions are the store's.
+ */
+import { toErrorRecord } from "../../contracts/errors.ts";
+import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
+import type { ErrorRecord } from "../../contracts/errors.ts";
+import type { Store } from "../../state/store.ts";
+import type { AccessSource, Wake } from "../context.ts";
+import type { Child, Clock, Log, Timer } from "../ports.ts";
+
+/** Attempts given to one child at a time; order within a place is the store's business. */
+const IN_FLIGHT = 16;
+
+export interface ChannelSessionDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly wake: Wake;
+  readonly access: AccessSource;
+  /** A poll came back: the channel hears. `drained` when nothing more was waiting. */
+  readonly onHeard: (channelId: string, drained: boolean) => void;
+}
+
+export class ChannelSession {
+  ready = false;
+  account: string | null = null;
+  lastPollAt: number | null = null;
+  pendingUpdates: number | null = null;
+  error: ErrorRecord | null = null;
+  readonly channelId: string;
+  readonly adapterEpoch: string;
+  readonly #deps: ChannelSessionDeps;
+  readonly #child: Child<FromAdapter, ToAdapter>;
+  readonly #inFlight = new Set<string>();
+  #pumping = false;
+  #again = false;
+  #stopping = false;
+  #dueTimer: Timer | undefined;
+  #idleWaiters: (() => void)[] = [];
+  onReady: () => void = () => undefined;
+
+  constructor(deps: ChannelSessionDeps, channelId: string, adapterEpoch: string, child: Child<FromAdapter, ToAdapter>) {
+    this.#deps = deps;
+    this.channelId = channelId;
+    this.adapterEpoch = adapterEpoch;
+    this.#child = child;
+    child.port.onFrame((frame) => {
+      this.#handle(frame).catch((error: unknown) => this.#failed(frame, error));
+    });
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  /** Offers the next due messages to the child. */
+  pump(): void {
+    if (!this.ready || this.#stopping) return;
+    if (this.#pumping) {
+      this.#again = true;
+      return;
+    }
+    this.#pumping = true;
+    void this.#fill()
+      .catch((error: unknown) =>
+        this.#deps.log.error({ channel: this.channelId, error: String(error) }, "giving out attempts failed"),
+      )
+      .finally(() => {
+        this.#pumping = false;
+        if (this.#again) {
+          this.#again = false;
+          this.pump();
+        }
+      });
+  }
+
+  /** No new attempts; resolves when those given out have an outcome. */
+  quiesce(): Promise<void> {
+    this.#stopping = true;
+    this.#dueTimer?.cancel();
+    if (this.#inFlight.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** The child is gone. */
+  close(): void {
+    this.#stopping = true;
+    this.ready = false;
+    this.#dueTimer?.cancel();
+    for (const waiter of this.#idleWaiters.splice(0)) waiter();
+  }
+
+  async #fill(): Promise<void> {
+    const { store, clock } = this.#deps;
+    this.#dueTimer?.cancel();
+    this.#dueTimer = undefined;
+    while (this.ready && !this.#stopping && this.#inFlight.size < IN_FLIGHT) {
+      const perform = await store.effects.nextAttempt({
+        channelId: this.channelId,
+        adapterEpoch: this.adapterEpoch,
+        access: this.#deps.access(),
+      });
+      if (!perform) {
+        const at = store.read.channels.nextDueAt(this.channelId);
+        if (at !== null && at > clock.now()) this.#dueTimer = clock.timer(at, () => this.pump());
+        return;
+      }
+      this.#inFlight.add(perform.effectId);
+      this.#child.port.send(perform);
+    }
+  }
+
+  async #handle(frame: FromAdapter): Promise<void> {
+    const { store, clock, wake } = this.#deps;
+    const mine = { channelId: this.channelId, adapterEpoch: this.adapterEpoch };
+    switch (frame.type) {
+      case "ready":
+        this.ready = true;
+        this.account = frame.account.name;
+        this.error = null;
+        this.onReady();
+        return this.pump();
+      case "dispatching": {
+        const { effectId, attempt, part, of } = frame;
+        const { go } = await store.effects.dispatch({ ...mine, effectId, attempt, part, of });
+        return this.#child.port.send({ type: "permit", effectId, attempt, part, go });
+      }
+      case "part": {
+        const { effectId, attempt, part, of, reference } = frame;
+        await store.effects.storePart({ ...mine, effectId, attempt, part, of, reference });
+        this.#child.port.send({ type: "partStored", effectId, attempt, part });
+        wake.views();
+        return this.pump();
+      }
+      case "outcome": {
+        const { type: _type, ...outcome } = frame;
+        await store.effects.finishAttempt({ ...mine, ...outcome });
+        this.#child.port.send({ type: "outcomeStored", effectId: frame.effectId, attempt: frame.attempt });
+        this.#inFlight.delete(frame.effectId);
+        if (this.#inFlight.size === 0) for (const waiter of this.#idleWaiters.splice(0)) waiter();
+        wake.views();
+        return this.pump();
+      }
+      case "inbound":
+        return this.#inbound(frame);
+      case "health":
+        this.pendingUpdates = frame.pendingUpdates;
+        this.error = frame.error;
+        if (frame.ok) {
+          this.lastPollAt = clock.now();
+          this.#deps.onHeard(this.channelId, (frame.pendingUpdates ?? 0) === 0);
+        }
+        return;
+      case "exiting":
+        this.#deps.log.info({ channel: this.channelId, reason: frame.reason }, "adapter is leaving");
+    }
+  }
+
+  async #inbound(frame: Inbound): Promise<void> {
+    const { store, wake, access } = this.#deps;
+    const now = access();
+    const { verdict, ack } = await store.channels.receive({
+      channelId: this.channelId,
+      adapterEpoch: this.adapterEpoch,
+      inbound: frame,
+      access: now,
+    });
+    this.#child.port.send({ type: "verdict", updateId: frame.updateId, verdict, ack, timeZone: now.timeZone });
+    this.#deps.log.info(
+      { channel: this.channelId, update: frame.updateId, kind: frame.kind, verdict },
+      "update handled",
+    );
+    wake.runs();
+    wake.channels();
+    wake.views();
+  }
+
+  #failed(frame: FromAdapter, error: unknown): void {
+    this.#deps.log.error(
+      { channel: this.channelId, frame: frame.type, error: toErrorRecord(error) },
+      "a frame of the adapter could not be handled",
+    );
+    // Without a stored verdict or receipt the child may not go on: it is started anew and the database tells what is uncertain.
+    void this.#child.stop(0);
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * One adapter child per configured channel: starts it, registers it, restarts it with backoff, and keeps its status.
+ */
+import { randomUUID } from "node:crypto";
+import type { Config } from "../../contracts/config.ts";
+import { HoldpointError, toErrorRecord, type ErrorRecord } from "../../contracts/errors.ts";
+import { PROCESS } from "../../contracts/limits.ts";
+import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
+import { fromAdapterSchema, type FromAdapter, type ToAdapter } from "../../contracts/protocol/channel.ts";
+import type { CrashLog } from "../crash-log.ts";
+import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
+import { ChannelSession, type ChannelSessionDeps } from "./channel-session.ts";
+
+/** What a channel needs to be started, independent of its kind. */
+export interface ChannelSpec {
+  readonly channelId: string;
+  readonly kind: string;
+  readonly profile: string;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly tokenFile: string | null;
+  readonly places: readonly string[];
+}
+
+/** Commands that the operator chat understands; registered with the service for the allowed places only. */
+const COMMANDS = [{ command: "workflow_channel", description: "status, or recover <id> confirm|retry" }];
+
+/** The channels that a configuration asks for. */
+export function channelSpecs(config: Config): ChannelSpec[] {
+  return Object.entries(config.telegramProfiles).map(([profile, entry]) => ({
+    channelId: `telegram:${profile}`,
+    kind: "telegram",
+    profile,
+    settings: { apiRoot: entry.apiRoot },
+    tokenFile: entry.tokenFile,
+    places: entry.allowedChatIds,
+  }));
+}
+
+interface Entry {
+  readonly spec: ChannelSpec;
+  state: ChannelStatus["state"];
+  session: ChannelSession | undefined;
+  child: Child<FromAdapter, ToAdapter> | undefined;
+  restarts: number;
+  failuresInRow: number;
+  lastPollAt: number | null;
+  error: ErrorRecord | null;
+  timer: Timer | undefined;
+  running: Promise<void>;
+}
+
+export interface SupervisorDeps extends ChannelSessionDeps {
+  readonly ports: Ports;
+  readonly serverEpoch: number;
+  readonly crashes: CrashLog;
+}
+
+export class ChannelSupervisor {
+  readonly #deps: SupervisorDeps;
+  readonly #entries = new Map<string, Entry>();
+  #stopping = false;
+
+  constructor(deps: SupervisorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts every channel that is not running yet and stops those no longer asked for. */
+  async apply(specs: readonly ChannelSpec[]): Promise<void> {
+    const wanted = new Map(specs.map((spec) => [spec.channelId, spec]));
+    const gone = [...this.#entries.values()].filter(
+      (entry) => JSON.stringify(wanted.get(entry.spec.channelId)) !== JSON.stringify(entry.spec),
+    );
+    await Promise.all(gone.map((entry) => this.#stopEntry(entry)));
+    for (const entry of gone) this.#entries.delete(entry.spec.channelId);
+    for (const spec of specs) {
+      if (this.#entries.has(spec.channelId)) continue;
+      const entry: Entry = {
+        spec,
+        state: "starting",
+        session: undefined,
+        child: undefined,
+        restarts: 0,
+        failuresInRow: 0,
+        lastPollAt: null,
+        error: null,
+        timer: undefined,
+        running: Promise.resolve(),
+      };
+      this.#entries.set(spec.channelId, entry);
+      this.#launch(entry);
+    }
+  }
+
+  wake(): void {
+    for (const entry of this.#entries.values()) entry.session?.pump();
+  }
+
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  status(): ChannelStatus[] {
+    return [...this.#entries.values()].map(({ spec, state, session, child, restarts, lastPollAt, error }) => ({
+      channel: spec.channelId,
+      state,
+      pid: child?.pid ?? null,
+      account: session?.account ?? null,
+      lastPollAt: session?.lastPollAt ?? lastPollAt,
+      pendingUpdates: session?.pendingUpdates ?? null,
+      ...this.#deps.store.read.channels.stats(spec.channelId),
+      restarts,
+      error: session?.error ?? error,
+    }));
+  }
+
+  /** Gives out no new attempts, waits for those dispatching (bounded), then ends the children. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#entries.values()].map((entry) => this.#stopEntry(entry)));
+  }
+
+  async #stopEntry(entry: Entry): Promise<void> {
+    entry.timer?.cancel();
+    if (entry.session) {
+      const guard = new Promise<void>((resolve) => setTimeout(resolve, PROCESS.stopGraceMs).unref());
+      await Promise.race([entry.session.quiesce(), guard]);
+    }
+    entry.state = "stopped";
+    entry.child?.port.send({ type: "stop" });
+    await entry.child?.stop(PROCESS.killGraceMs);
+    await entry.running;
+  }
+
+  #launch(entry: Entry): void {
+    entry.running = this.#run(entry)
+      .catch((error: unknown) => {
+        entry.error = toErrorRecord(error, "childStart");
+        this.#deps.log.error({ channel: entry.spec.channelId, error: entry.error }, "channel could not be started");
+      })
+      .finally(() => this.#relaunch(entry));
+  }
+
+  #relaunch(entry: Entry): void {
+    if (this.#stopping || entry.state === "stopped") return;
+    entry.state = "down";
+    entry.restarts += 1;
+    entry.failuresInRow += 1;
+    const delay = Math.min(PROCESS.restartMaxMs, PROCESS.restartMinMs * 2 ** Math.min(entry.failuresInRow - 1, 10));
+    const { clock } = this.#deps.ports;
+    entry.timer = clock.timer(clock.now() + delay, () => {
+      if (!this.#stopping && entry.state === "down") this.#launch(entry);
+    });
+  }
+
+  async #run(entry: Entry): Promise<void> {
+    const { ports, store, serverEpoch, log, crashes } = this.#deps;
+    const { spec } = entry;
+    entry.state = "starting";
+    const adapterEpoch = `a-${randomUUID()}`;
+    const { channelEpoch, cursor } = await store.channels.open({
+      channelId: spec.channelId,
+      kind: spec.kind,
+      profile: spec.profile,
+      adapterEpoch,
+    });
+    const child = await ports.launcher.launch<FromAdapter, ToAdapter>({
+      kind: "adapter",
+      name: spec.channelId,
+      schema: fromAdapterSchema,
+    });
+    entry.child = child;
+    await store.children.register({
+      childId: child.childId,
+      kind: "adapter",
+      name: spec.channelId,
+      pid: child.pid,
+      startIdentity: child.startIdentity,
+      epoch: serverEpoch,
+    });
+    const session = new ChannelSession(this.#deps, spec.channelId, adapterEpoch, child);
+    session.onReady = () => {
+      entry.state = "ready";
+      entry.failuresInRow = 0;
+      entry.error = null;
+      log.info({ channel: spec.channelId, account: session.account }, "channel is ready");
+    };
+    entry.session = session;
+    child.port.send({
+      type: "launch",
+      schema: "holdpoint.channel-launch.v1",
+      protocol: 1,
+      channel: spec.channelId,
+      adapterEpoch,
+      settings: { ...spec.settings },
+      tokenFile: spec.tokenFile,
+      cursor,
+      channelEpoch,
+      commands: COMMANDS,
+      places: [...spec.places],
+    });
+    const exit = await child.exited;
+    session.close();
+    entry.lastPollAt = session.lastPollAt;
+    entry.session = undefined;
+    entry.child = undefined;
+    await store.idle();
+    await child.stop(PROCESS.killGraceMs);
+    await store.effects.adapterGone({ channelId: spec.channelId, adapterEpoch });
+    await store.children.ended({
+      childId: child.childId,
+      outcome: exit.signal ?? `code ${exit.code}`,
+      diagnostic: exit.diagnostic,
+    });
+    if (!this.#stopping && !isStopped(entry)) {
+      entry.error = session.error ?? exitError(spec.channelId, exit);
+      crashes.add("adapter", spec.channelId, exit);
+      log.warn({ channel: spec.channelId, code: exit.code, signal: exit.signal, error: entry.error }, "adapter ended");
+    }
+  }
+}
+
+/** Read anew: another part may have stopped the entry while this one waited. */
+function isStopped(entry: Entry): boolean {
+  return entry.state === "stopped";
+}
+
+function exitError(channelId: string, exit: ChildExit): ErrorRecord {
+  const how = exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
+  const tail = exit.diagnostic.trim().split("\n").slice(-3).join(" | ");
+  return new HoldpointError("childStart", `The adapter of ${channelId} ${how}${tail ? `: ${tail}` : ""}.`).toRecord();
+}

@@ -1,0 +1,31 @@
+/** What the parts of the server share: how one wakes another, and the live configuration. */
+import type { Config } from "../contracts/config.ts";
+
+/** Wake-ups inside the process; each is cheap and may be called too often, never too seldom. */
+export interface Wake {
+  /** A run may be waiting for a slot. */
+  runs(): void;
+  /** A message may be waiting for its channel. */
+  channels(): void;
+  /** A deadline may be nearer than the armed one. */
+  deadlines(): void;
+  /** A run's view may have changed. */
+  views(): void;
+}
+
+/** A time in which the service did not hear its channels, in milliseconds since the epoch. */
+export interface Outage {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The live configuration as commands need it to judge people. */
+export interface Access {
+  readonly people: Config["people"];
+  readonly audiences: Config["audiences"];
+  readonly profiles: Config["telegramProfiles"];
+  readonly timeZone: string;
+  readonly outage: Outage | null;
+}
+
+export type AccessSource = () => Access;

@@ -1,0 +1,229 @@
+/**
+ * The server core: puts store, scheduler, channels, deadlines and gateway together over the ports. One instance owns one home.
+ */
+import type { Config } from "../contracts/config.ts";
+import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
+import { LEASE, RETENTION } from "../contracts/limits.ts";
+import type { Store } from "../state/store.ts";
+import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
+import type { Access, Wake } from "./context.ts";
+import { CrashLog } from "./crash-log.ts";
+import { DecisionDeadlines } from "./deadlines.ts";
+import { serveConnection } from "./gateway/connection.ts";
+import { makeHandlers } from "./gateway/handlers.ts";
+import { Hearing } from "./hearing.ts";
+import type { Ports, Timer } from "./ports.ts";
+import { RunScheduler } from "./runs/run-scheduler.ts";
+import { RunWatchers } from "./views/run-watchers.ts";
+
+export interface CoreOptions {
+  readonly store: Store;
+  readonly ports: Ports;
+  readonly home: string;
+  readonly cacheDir: string;
+  readonly product: string;
+  readonly installPath: string;
+  /** Reads the configuration anew; throws when it is invalid. */
+  readonly loadConfig: () => Config;
+  readonly config: Config;
+  /** Further channels (test adapters). */
+  readonly extraChannels?: readonly ChannelSpec[];
+  readonly serverId: string;
+  readonly pid: number;
+  readonly startIdentity: string;
+  /** Ends children of an earlier server that are still alive; resolves when their groups are gone. */
+  readonly reapOrphans: (rows: readonly { readonly pid: number; readonly startIdentity: string }[]) => Promise<void>;
+  /** Called when a client asks the server to stop. */
+  readonly onStopRequest: () => void;
+}
+
+export class ServerCore {
+  readonly epoch: number;
+  readonly startedAt: number;
+  readonly options: CoreOptions;
+  readonly crashes: CrashLog;
+  readonly scheduler: RunScheduler;
+  readonly channels: ChannelSupervisor;
+  readonly watchers: RunWatchers;
+  configError: ErrorRecord | null = null;
+  #config: Config;
+  readonly #hearing: Hearing;
+  readonly #deadlines: DecisionDeadlines;
+  readonly #connections = new Set<() => void>();
+  #heartbeat: Timer | undefined;
+  #sweep: Timer | undefined;
+  #stopped = false;
+
+  private constructor(options: CoreOptions, epoch: number) {
+    const { store, ports } = options;
+    const { clock, log } = ports;
+    this.options = options;
+    this.epoch = epoch;
+    this.startedAt = clock.now();
+    this.#config = options.config;
+    this.crashes = new CrashLog(clock);
+    const wake: Wake = {
+      runs: () => this.scheduler.wake(),
+      channels: () => this.channels.wake(),
+      deadlines: () => this.#deadlines.wake(),
+      views: () => this.watchers.wake(),
+    };
+    const access = (): Access => this.access();
+    this.#hearing = new Hearing(clock, log, () => this.#deadlines.wake());
+    this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
+    this.scheduler = new RunScheduler({
+      store,
+      log,
+      wake,
+      access,
+      ports,
+      serverEpoch: epoch,
+      crashes: this.crashes,
+      cacheDir: options.cacheDir,
+      maxRuns: options.config.server.maxRuns,
+    });
+    this.channels = new ChannelSupervisor({
+      store,
+      clock,
+      log,
+      wake,
+      access,
+      ports,
+      serverEpoch: epoch,
+      crashes: this.crashes,
+      onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
+    });
+    this.watchers = new RunWatchers(store, clock, log);
+  }
+
+  /** Claims the epoch, recovers what an earlier server left, and begins to work. */
+  static async start(options: CoreOptions): Promise<ServerCore> {
+    const { store, ports, serverId, pid, startIdentity } = options;
+    const { epoch, previous } = await store.server.claimEpoch({ serverId, pid, startIdentity });
+    // No run with an open action is claimed, and no adapter of a profile started, before the old groups are proved gone.
+    await options.reapOrphans(store.read.children.alive());
+    const recovered = await store.server.recover({ epoch });
+    ports.log.info({ epoch, ...recovered }, "recovered");
+    const core = new ServerCore(options, epoch);
+    await ports.listener.listen((stream) => {
+      const close = serveConnection(
+        stream,
+        { handlers: makeHandlers(core), log: ports.log, product: options.product, installPath: options.installPath },
+        () => this.forget(core, close),
+      );
+      core.#connections.add(close);
+    });
+    await core.#begin(previous?.heardAt ?? null);
+    return core;
+  }
+
+  private static forget(core: ServerCore, close: () => void): void {
+    core.#connections.delete(close);
+  }
+
+  get config(): Config {
+    return this.#config;
+  }
+
+  get clients(): number {
+    return this.#connections.size;
+  }
+
+  wakeDeadlines(): void {
+    this.#deadlines.wake();
+  }
+
+  access(): Access {
+    const { people, audiences, telegramProfiles, timeZone } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+  }
+
+  /** Reads config.json again; a file that does not parse keeps the last good one and says so. */
+  async reload(): Promise<ErrorRecord | null> {
+    try {
+      this.#config = this.options.loadConfig();
+      this.configError = null;
+    } catch (error) {
+      this.configError = toErrorRecord(error, "configInvalid");
+      this.options.ports.log.error({ error: this.configError }, "configuration kept: the file is invalid");
+      return this.configError;
+    }
+    await this.channels.apply(this.#specs());
+    return null;
+  }
+
+  /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
+  async settled(): Promise<void> {
+    for (let quiet = 0; quiet < 3; quiet += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.options.store.idle();
+    }
+  }
+
+  /** No new work; attempts that are dispatching get their outcome; then everything ends in order. */
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    const { ports, store } = this.options;
+    this.#heartbeat?.cancel();
+    this.#sweep?.cancel();
+    this.#hearing.stop();
+    this.#deadlines.stop();
+    await Promise.all([this.channels.stop(), this.scheduler.stop()]);
+    this.watchers.stop();
+    for (const close of this.#connections) close();
+    await ports.listener.close();
+    await store.server.release({ epoch: this.epoch });
+    store.close();
+    ports.log.info({ epoch: this.epoch }, "stopped");
+  }
+
+  #specs(): ChannelSpec[] {
+    return [...channelSpecs(this.#config), ...(this.options.extraChannels ?? [])];
+  }
+
+  async #begin(silentSince: number | null): Promise<void> {
+    const specs = this.#specs();
+    if (silentSince !== null)
+      this.#hearing.begin(
+        silentSince,
+        specs.map((spec) => spec.channelId),
+      );
+    await this.channels.apply(specs);
+    this.scheduler.start();
+    this.#deadlines.wake();
+    this.#beat();
+    this.#sweepInbox();
+  }
+
+  #beat(): void {
+    const { clock, log } = this.options.ports;
+    this.#heartbeat = clock.timer(clock.now() + LEASE.renewMs, () => {
+      if (this.#stopped) return;
+      this.#hearing.tick(this.#specs().map((spec) => spec.channelId));
+      this.options.store.server
+        .heartbeat({ epoch: this.epoch })
+        .catch((error: unknown) => log.error({ error: String(error) }, "heartbeat failed"));
+      this.#beat();
+    });
+  }
+
+  /** Once a day: rows that only serve deduplication leave after their time. */
+  #sweepInbox(): void {
+    const { clock, log } = this.options.ports;
+    const day = 86_400_000;
+    const at = clock.now() + day;
+    const again = (): void => {
+      if (this.#stopped) return;
+      if (clock.now() < at) {
+        this.#sweep = clock.timer(at, again);
+        return;
+      }
+      this.options.store.retention
+        .sweep({ before: clock.now() - RETENTION.inboxMs })
+        .catch((error: unknown) => log.error({ error: String(error) }, "retention sweep failed"));
+      this.#sweepInbox();
+    };
+    this.#sweep = clock.timer(at, again);
+  }
+}

@@ -1,0 +1,30 @@
+/** The latest ends of children that nobody asked for, for `server status`. In memory; the durable record is child_processes. */
+import type { ServerStatus } from "../contracts/protocol/operations.ts";
+import type { ChildExit, Clock } from "./ports.ts";
+
+const KEPT = 20;
+const DIAGNOSTIC_CHARS = 2_000;
+
+export class CrashLog {
+  readonly #entries: ServerStatus["crashes"] = [];
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(kind: string, name: string, exit: ChildExit | null): void {
+    const outcome = exit === null ? "not started" : (exit.signal ?? `code ${exit.code}`);
+    this.#entries.push({
+      kind: `${kind} ${name}`,
+      at: this.#clock.now(),
+      outcome,
+      diagnostic: (exit?.diagnostic ?? "").slice(-DIAGNOSTIC_CHARS),
+    });
+    if (this.#entries.length > KEPT) this.#entries.shift();
+  }
+
+  list(): ServerStatus["crashes"] {
+    return [...this.#entries];
+  }
+}

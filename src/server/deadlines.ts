@@ -1,0 +1,75 @@
+/** Applies the timeout policy of decisions. The timer only wakes; what is due is read from the database each time. */
+import type { Store } from "../state/store.ts";
+import type { AccessSource, Wake } from "./context.ts";
+import type { Hearing } from "./hearing.ts";
+import type { Clock, Log, Timer } from "./ports.ts";
+
+export interface DeadlineDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly wake: Wake;
+  readonly access: AccessSource;
+  readonly hearing: Hearing;
+}
+
+export class DecisionDeadlines {
+  readonly #deps: DeadlineDeps;
+  #timer: Timer | undefined;
+  #busy = false;
+  #again = false;
+  #stopped = false;
+
+  constructor(deps: DeadlineDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks for due deadlines and arms the next one; safe to call at any time. */
+  wake(): void {
+    if (this.#stopped) return;
+    if (this.#busy) {
+      this.#again = true;
+      return;
+    }
+    this.#busy = true;
+    void this.#run()
+      .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "applying timeouts failed"))
+      .finally(() => {
+        this.#busy = false;
+        if (this.#again) {
+          this.#again = false;
+          this.wake();
+        }
+      });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  async #run(): Promise<void> {
+    const { store, clock, log, wake, access, hearing } = this.#deps;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (!hearing.waiting) {
+      const due = store.read.decisions.due(clock.now());
+      await Promise.all(
+        due.map(async ({ decisionId }) => {
+          const verdict = await store.decisions.expire({ decisionId, access: access() });
+          log.info({ decision: decisionId, verdict: verdict.kind }, "deadline reached");
+        }),
+      );
+      if (due.length > 0) {
+        wake.runs();
+        wake.channels();
+        wake.views();
+      }
+    }
+    const next = store.read.decisions.nextDeadline();
+    if (next === null || this.#stopped) return;
+    // While the channels hand over their backlog, the end of that window wakes us instead.
+    if (next > clock.now()) this.#timer = clock.timer(next, () => this.wake());
+    else if (!hearing.waiting) this.#again = true;
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What each operation of client.v1 does: a command of the store with a receipt, or a read. The server sets the actor; a client
+ * never says who it is beyond its connection.
+ */
+import { createHash } from "node:crypto";
+import { userInfo } from "node:os";
+import { canonicalJson } from "../../contracts/canonical.ts";
+import type { OperationName } from "../../contracts/protocol/operations.ts";
+import type { Receipt } from "../../state/store.ts";
+import type { ServerCore } from "../core.ts";
+import { decisionSummaries, runSummaries, runView } from "../views/run-view.ts";
+import { serverStatus } from "../views/server-view.ts";
+import type { Caller, HandlerResult, Handlers } from "./connection.ts";
+
+/** Handlers over one core. */
+export function makeHandlers(core: ServerCore): Handlers {
+  const { store, ports } = core.options;
+  const actor = { type: "human", id: `uid:${userInfo().uid}` };
+  const receipt = (operation: OperationName, payload: unknown, caller: Caller): Receipt | null =>
+    caller.idempotencyKey === null
+      ? null
+      : {
+          clientId: caller.clientId,
+          idempotencyKey: caller.idempotencyKey,
+          operation,
+          fingerprint: createHash("sha256").update(canonicalJson(payload)).digest(),
+          serverEpoch: core.epoch,
+        };
+  const wakeAll = (): void => {
+    core.scheduler.wake();
+    core.channels.wake();
+    core.wakeDeadlines();
+    core.watchers.wake();
+  };
+  const control =
+    (operation: "run.pause" | "run.resume" | "run.cancel", verb: "pause" | "resume" | "cancel") =>
+    async (payload: { run: string; reason?: string | null }, caller: Caller): Promise<HandlerResult> => {
+      const done = await store.runs[verb]({
+        run: payload.run,
+        reason: payload.reason ?? null,
+        expectedRevision: caller.expectedRevision,
+        receipt: receipt(operation, payload, caller),
+        actor,
+      });
+      // The command has released the claim; the processes follow, and the answer waits until they are gone.
+      if (done.stop) await core.scheduler.stopRunner(done.stop.runnerEpoch, verb);
+      wakeAll();
+      return { outcome: done.outcome, result: done.result };
+    };
+
+  return {
+    "server.status": () => read(serverStatus(core)),
+    "server.stop": () => {
+      setImmediate(core.options.onStopRequest);
+      return read({ stopping: true });
+    },
+    "server.reload": async () => {
+      const error = await core.reload();
+      return { outcome: "accepted", result: { loaded: error === null, error } };
+    },
+    "run.start": async (payload, caller) => {
+      const { workflow, workflowPath, projectPath, input } = payload;
+      const done = await store.runs.start({
+        workflow,
+        workflowPath,
+        projectPath,
+        input,
+        receipt: receipt("run.start", payload, caller),
+      });
+      wakeAll();
+      return done;
+    },
+    "run.list": ({ limit, before }) => read(runSummaries(store, limit, before, ports.clock.now())),
+    "run.get": ({ run }) => read(runView(store, run, ports.clock.now())),
+    "run.watch": ({ run }, caller) => {
+      const { runId } = runView(store, run, ports.clock.now()).run;
+      return read({ subscriptionId: caller.subscribe((send) => core.watchers.watch(runId, send)) });
+    },
+    "run.pause": control("run.pause", "pause"),
+    "run.resume": control("run.resume", "resume"),
+    "run.cancel": control("run.cancel", "cancel"),
+    "decision.list": ({ all }) => read({ decisions: decisionSummaries(store.read.decisions.list({ all })) }),
+    "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
+    "effect.show": ({ effect }) => read(store.read.effects.get(effect)),
+    "effect.settle": async (payload, caller) => {
+      const { effect, outcome, result } = payload;
+      const done = await store.effects.settle({
+        effect,
+        outcome,
+        result,
+        actor,
+        receipt: receipt("effect.settle", payload, caller),
+      });
+      wakeAll();
+      return { outcome: done.outcome, result: done.result };
+    },
+    "channel.status": () => read({ channels: core.channels.status() }),
+    "channel.recover": async (payload, caller) => {
+      const { effect, action, part, reference } = payload;
+      const done = await store.effects.recover({
+        effect,
+        action,
+        part,
+        reference,
+        actor,
+        receipt: receipt("channel.recover", payload, caller),
+      });
+      wakeAll();
+      return { outcome: done.outcome, result: done.result };
+    },
+  };
+}
+
+function read(result: unknown): Promise<HandlerResult> {
+  return Promise.resolve({ outcome: "accepted", result });
+}

@@ -1,0 +1,137 @@
+/**
+ * Entry of the server process. Takes the home's lock, opens the database, starts the core over the system's ports, and stops in
+ * order on SIGTERM or SIGINT. `HOLDPOINT_READY_LINE=1` prints one line of JSON on stdout when it is ready.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { HoldpointError, isHoldpointError, toErrorRecord } from "../contracts/errors.ts";
+import { PROCESS } from "../contracts/limits.ts";
+import { takeLock } from "../state/lock.ts";
+import { openStore } from "../state/store.ts";
+import { ServerCore } from "./core.ts";
+import { homeOf, loadConfig, prepareHome } from "./home.ts";
+import type { Log, Ports } from "./ports.ts";
+import { systemClock } from "./system/clock.ts";
+import { ControlledClock } from "./system/controlled-clock.ts";
+import { systemLauncher } from "./system/launcher.ts";
+import { unixListener } from "./system/listener.ts";
+import { openLog } from "./system/log.ts";
+import { isSameProcess, processIdentity, signalGroup, groupAlive } from "./system/process-identity.ts";
+import { testSeams } from "./system/test-seams.ts";
+
+const installPath = fileURLToPath(new URL("../../../", import.meta.url));
+
+async function main(): Promise<void> {
+  const home = homeOf();
+  prepareHome(home);
+  const lock = takeLock(home.lock);
+  const config = loadConfig(home);
+  const seams = testSeams(process.env, config);
+  const log = await openLog(home.logs, config.server.logLevel, process.stderr.isTTY);
+  const clock = seams.clockSocket === null ? systemClock : new ControlledClock(seams.clockStart ?? Date.now());
+  const product = productVersion();
+  const store = openStore({
+    path: home.database,
+    clock,
+    random: randomBytes,
+    product,
+    ...(seams.faults === null ? {} : { faults: seams.faults }),
+    onFatal: (error) => {
+      // Memory may be ahead of the disk: only a new process that reads the disk can be trusted.
+      log.error(
+        { error: toErrorRecord(error, "storageBroken") },
+        "storage failed; the server exits and recovers from disk",
+      );
+      process.exit(70);
+    },
+  });
+  const ports: Ports = {
+    clock,
+    random: randomBytes,
+    launcher: systemLauncher(log, seams.adapterEntries),
+    listener: unixListener(home.socket),
+    log,
+  };
+  const core = await ServerCore.start({
+    store,
+    ports,
+    home: home.dir,
+    cacheDir: home.cache,
+    product,
+    installPath,
+    config,
+    loadConfig: () => loadConfig(home),
+    extraChannels: seams.channels,
+    serverId: randomUUID(),
+    pid: process.pid,
+    startIdentity: (await processIdentity(process.pid)) ?? "unknown",
+    reapOrphans: (rows) => reapOrphans(rows, log),
+    onStopRequest: () => void shutdown("a client asked"),
+  });
+  if (clock instanceof ControlledClock && seams.clockSocket !== null) {
+    clock.settle = () => core.settled();
+    await clock.serve(seams.clockSocket);
+  }
+  writeFileSync(
+    join(home.dir, "server.json"),
+    `${JSON.stringify({ pid: process.pid, epoch: core.epoch, product, installPath })}\n`,
+    { mode: 0o600 },
+  );
+
+  let stopping = false;
+  const shutdown = async (why: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ why }, "stopping");
+    await core.stop();
+    rmSync(join(home.dir, "server.json"), { force: true });
+    lock.release();
+    log.close();
+    process.exit(0);
+  };
+  process.on("SIGTERM", () => void shutdown("SIGTERM"));
+  process.on("SIGINT", () => void shutdown("SIGINT"));
+  process.on("SIGHUP", () => void core.reload());
+  log.info({ epoch: core.epoch, home: home.dir, product }, "ready");
+  if (process.env["HOLDPOINT_READY_LINE"] === "1")
+    process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, epoch: core.epoch })}\n`);
+}
+
+function productVersion(): string {
+  const parsed = JSON.parse(readFileSync(join(installPath, "package.json"), "utf8")) as { version?: unknown };
+  return String(parsed.version);
+}
+
+/** Ends what is left of an earlier server's children; a pid with another start identity is somebody else's and is left alone. */
+async function reapOrphans(
+  rows: readonly { readonly pid: number; readonly startIdentity: string }[],
+  log: Log,
+): Promise<void> {
+  await Promise.all(
+    rows.map(async ({ pid, startIdentity }) => {
+      const leaderAlive = await isSameProcess(pid, startIdentity);
+      // With the leader gone its pid cannot be taken while the group lives, so a live group without leader is still ours;
+      // a live process under that pid with another identity proves that the group is gone.
+      if (!leaderAlive && (await processIdentity(pid)) !== null) return;
+      if (!(await groupAlive(pid))) return;
+      log.warn({ pid }, "ending an orphan of the previous server");
+      const deadline = performance.now() + PROCESS.killGraceMs;
+      signalGroup(pid, "SIGTERM");
+      while (performance.now() < deadline && (await groupAlive(pid)))
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      if (await groupAlive(pid)) signalGroup(pid, "SIGKILL");
+      while (await groupAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    }),
+  );
+}
+
+main().catch((error: unknown) => {
+  const record = toErrorRecord(error);
+  if (process.env["HOLDPOINT_READY_LINE"] === "1")
+    process.stdout.write(`${JSON.stringify({ ready: false, error: record })}\n`);
+  process.stderr.write(`[${record.code}] ${record.message}\n${record.remedy}\n`);
+  if (!isHoldpointError(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  process.exit(error instanceof HoldpointError && error.kind === "serverRunning" ? 3 : 1);
+});

@@ -1,0 +1,72 @@
+/**
+ * What the server core reaches the outside through: time, randomness, children, sockets. The core takes these as values, so
+ * that it can run whole in one process under a simulator. Nothing in src/server reads the wall clock or spawns by itself.
+ */
+import type { Duplex } from "node:stream";
+import type { z } from "zod";
+import type { FramePort } from "../contracts/wire/frames.ts";
+import type { RandomBytes } from "../contracts/ids.ts";
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** Timers only wake: whoever is woken reads the due rows again. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls `wake` once, at or after `at`; real implementations cut long sleeps, so `wake` must look again. */
+  timer(at: number, wake: () => void): Timer;
+}
+
+/** How a child ended: `signal` or `code`, and the tail of what it wrote to stderr. */
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly diagnostic: string;
+}
+
+export interface Child<In, Out> {
+  readonly childId: string;
+  readonly pid: number;
+  /** Tells this process from a later one with the same pid. */
+  readonly startIdentity: string;
+  readonly port: FramePort<In, Out>;
+  readonly exited: Promise<ChildExit>;
+  /** SIGTERM to the group, then SIGKILL after `graceMs` of real time; resolves when the process is gone. */
+  stop(graceMs: number): Promise<ChildExit>;
+}
+
+export interface ChildSpec<In> {
+  readonly kind: "runner" | "adapter";
+  /** Run id or channel id, for logs. */
+  readonly name: string;
+  /** Frames that the child sends. */
+  readonly schema: z.ZodType<In>;
+}
+
+/** Starts children by path. A child does nothing before its launch frame, so it can be registered durably first. */
+export interface Launcher {
+  launch<In, Out>(spec: ChildSpec<In>): Promise<Child<In, Out>>;
+}
+
+/** Accepts client connections. */
+export interface Listener {
+  listen(onConnection: (stream: Duplex) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface Ports {
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly launcher: Launcher;
+  readonly listener: Listener;
+  readonly log: Log;
+}

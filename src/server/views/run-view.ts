@@ -1,0 +1,155 @@
+/** Run views, computed from domain rows. Display status is derived here and nowhere else (CONTRACTS 3.4, newest order). */
+import { ERRORS, type ErrorRecord } from "../../contracts/errors.ts";
+import { PAGE } from "../../contracts/limits.ts";
+import type { DecisionSummary, RunSummary, RunView } from "../../contracts/protocol/operations.ts";
+import { errorRecordSchema, type JsonValue } from "../../contracts/protocol/shared.ts";
+import type { RunListRow, Store } from "../../state/store.ts";
+
+/** Outputs in one view together; larger ones are named with their size. */
+const OUTPUTS_BYTES = 64 * 1024;
+
+/** A page of runs, newest first. `before` is the page's cursor: the number of rows already seen from the newest. */
+export function runSummaries(
+  store: Store,
+  limit: number,
+  before: number | null,
+  now: number,
+): { runs: RunSummary[]; more: boolean } {
+  const rows = store.read.runs.list({ limit: Math.min(limit + 1, PAGE.rows), before });
+  const page = rows.slice(0, limit);
+  return { runs: page.map((row) => summary(row, now)), more: rows.length > page.length };
+}
+
+/** Everything `show` tells about one run. Throws `runNotFound` or `ambiguousId`. */
+export function runView(store: Store, ref: string, now: number): RunView {
+  const row = store.read.runs.get(ref);
+  const decisions = store.read.decisions.byRun(row.runNo);
+  const { events, cut } = store.read.runs.events(
+    [row.resourceNo, ...decisions.map((decision) => decision.resourceNo)],
+    PAGE.rows,
+  );
+  return {
+    schema: "holdpoint.run-view.v1",
+    run: summary(row, now),
+    workflowPath: row.workflowPath,
+    definitionDigest: row.definitionDigest,
+    continuations: row.continuations,
+    input: row.input,
+    finalOutput: row.finalOutput,
+    error: errorOf(row.error),
+    outputs: outputsOf(store, row.runNo),
+    timeline: events
+      // A question is told in the run's chain; the decision's own chain repeats it only for its proof.
+      .filter((event) => !(event.type === "decision.requested" && event.resourceNo !== row.resourceNo))
+      .map(({ at, index, type, actorType, actorId, payload }) => ({
+        at,
+        index,
+        type,
+        actor: `${actorType}:${actorId}`,
+        detail: payload,
+      })),
+    timelineCut: cut,
+    decisions: decisionSummaries(decisions),
+    effects: store.read.effects.byRun(row.runNo),
+    processes: store.read.runs
+      .runners(row.runNo)
+      .filter((runner) => runner.pid !== null)
+      .map((runner) => ({
+        kind: "runner",
+        pid: runner.pid as number,
+        startedAt: runner.startedAt,
+        endedAt: runner.finishedAt,
+        outcome: runner.outcome ?? runner.status,
+      })),
+    nextStep: nextStep(row),
+  };
+}
+
+/** Decisions without the numbers that only views use. */
+export function decisionSummaries(
+  rows: readonly (DecisionSummary & { readonly runNo: number; readonly resourceNo: number })[],
+): DecisionSummary[] {
+  return rows.map(({ runNo: _run, resourceNo: _resource, ...decision }) => decision);
+}
+
+type DisplayStatus = RunSummary["status"];
+const TERMINAL = new Set<string>(["completed", "failed", "timed_out", "cancelled"]);
+
+/** The one display status: terminal, ambiguous, paused, waiting, running, queued, in this order. */
+export function displayStatus(row: RunListRow): DisplayStatus {
+  if (TERMINAL.has(row.status)) return row.status as DisplayStatus;
+  if (row.ambiguousEffects > 0) return "ambiguous";
+  if (row.paused) return "paused";
+  if (row.pendingDecision !== null) return "waiting";
+  if (row.queueStatus === "starting" || row.queueStatus === "running") return "running";
+  return "queued";
+}
+
+function summary(row: RunListRow, now: number): RunSummary {
+  return {
+    runId: row.runId,
+    shortId: row.shortId,
+    workflow: row.workflow,
+    title: row.title,
+    status: displayStatus(row),
+    reason: reasonOf(row, now),
+    revision: row.revision,
+    currentNode: row.currentNode,
+    steps: row.steps,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    finishedAt: row.finishedAt,
+  };
+}
+
+function reasonOf(row: RunListRow, now: number): string | null {
+  if (TERMINAL.has(row.status)) return errorOf(row.error)?.message ?? null;
+  if (row.ambiguousEffects > 0) return "nobody knows whether an action took effect";
+  if (row.pendingDecision !== null) return `waits for decision ${row.pendingDecision}`;
+  if (row.queueStatus === "parked" && row.parkReason !== "paused")
+    return errorOf(row.queueError)?.message ?? row.parkReason;
+  if (row.queueStatus === "queued")
+    return row.availableAt > now
+      ? `starts again in ${Math.ceil((row.availableAt - now) / 1_000)} s`
+      : "waits for a slot";
+  return null;
+}
+
+/** The command that lets a stuck run go on; null when it can advance by itself or has ended. */
+function nextStep(row: RunListRow): string | null {
+  if (TERMINAL.has(row.status)) return null;
+  if (row.ambiguousEffects > 0)
+    return "holdpoint effect list, then holdpoint effect settle <id> applied|notApplied|retry";
+  if (row.paused) return `holdpoint resume ${row.shortId}`;
+  if (row.pendingDecision !== null) return null;
+  if (row.queueStatus !== "parked") return null;
+  const kind = errorOf(row.queueError)?.kind;
+  const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
+  return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;
+}
+
+function outputsOf(store: Store, runNo: number): Record<string, JsonValue> {
+  const outputs: Record<string, JsonValue> = {};
+  let bytes = 0;
+  for (const node of store.read.runs.nodes(runNo)) {
+    if (node.output === undefined) continue;
+    const size = JSON.stringify(node.output).length;
+    bytes += size;
+    outputs[node.nodeId] = bytes > OUTPUTS_BYTES ? `(${size} characters, too large for this view)` : node.output;
+  }
+  return outputs;
+}
+
+function errorOf(value: JsonValue | null): ErrorRecord | null {
+  if (value === null) return null;
+  const parsed = errorRecordSchema.safeParse(value);
+  // An error text of an unknown shape must never break a list.
+  return parsed.success
+    ? parsed.data
+    : {
+        code: "HP999",
+        kind: "internal",
+        message: typeof value === "string" ? value : JSON.stringify(value),
+        remedy: "",
+      };
+}
