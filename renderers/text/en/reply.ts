@@ -7,7 +7,7 @@ import { DECISION, TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Clock, Phrase, TimePiece } from "../phrase.ts";
 import { offlineLine, verdictLine } from "./card.ts";
 import { clock, plain } from "./time.ts";
-import { byName, characters, CUT, lowerFirst, outcome, quote, sentence, short } from "./words.ts";
+import { byName, characters, CUT, doneVerb, lowerFirst, outcome, quote, sentence, short } from "./words.ts";
 
 /** What a person is told after a tap, as a toast: at most 200 characters. A prompt for text is announced, not repeated. */
 export function ackText(code: ReplyCode, at: Clock): string {
@@ -39,7 +39,9 @@ export function replyPhrase(code: ReplyCode): Phrase {
       ];
     case "alreadyDecided": {
       const by = code.byReader === true ? " by you" : byName(code.by);
-      return [`Already ${lowerFirst(outcome(code.label))}${by} at `, clock(code.at), "."];
+      const done = doneVerb(code.label);
+      if (done !== undefined) return [`Already ${done}${by} at `, clock(code.at), "."];
+      return [`Already decided${by} at `, clock(code.at), `: ${quote(code.label, CUT.label)}.`];
     }
     case "notOnList":
       return ["You are not on the list for this decision."];

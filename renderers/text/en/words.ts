@@ -45,13 +45,18 @@ const DONE: Readonly<Record<string, string>> = {
   stop: "stopped",
 };
 
-/** "Approved", or for a label that is no known verb: "“Blue pool” chosen". */
-export function outcome(label: string): string {
+/** "approved" for the label "Approve"; undefined for a label that is no verb known here. */
+export function doneVerb(label: string): string | undefined {
   const verb = label
     .trim()
     .replace(/\u2026$/, "")
     .toLowerCase();
-  const done = Object.hasOwn(DONE, verb) ? DONE[verb] : undefined;
+  return Object.hasOwn(DONE, verb) ? DONE[verb] : undefined;
+}
+
+/** "Approved", or for a label that is no known verb: "“Blue pool” chosen". */
+export function outcome(label: string): string {
+  const done = doneVerb(label);
   return done === undefined ? `${quote(label, CUT.label)} chosen` : done.charAt(0).toUpperCase() + done.slice(1);
 }
 

@@ -7,7 +7,7 @@ import { DECISION } from "../limits.ts";
 import { parseShape, problemError, type Problem } from "./issues.ts";
 import { normalizeLineEnds, textProblem } from "./text.ts";
 
-/** A text that goes with a choice. Lengths in UTF-16 units of the trimmed text. */
+/** A text that goes with a choice. Lengths in UTF-16 units of the exact text. */
 export const textInputSchema = z.strictObject({
   type: z.literal("text"),
   name: z.string(),

@@ -4,7 +4,7 @@ import type { JsonValue } from "../protocol/shared.ts";
 import type { Choice } from "./choices.ts";
 import { normalizeLineEnds, textProblem } from "./text.ts";
 
-/** Why a text does not fit its choice. Lengths in UTF-16 units of the trimmed text. */
+/** Why a text does not fit its choice. Lengths in UTF-16 units of the text as it was typed. */
 export type InputRefusal =
   | { readonly kind: "inputRequired"; readonly name: string; readonly prompt: string }
   | { readonly kind: "inputUnexpected" }
@@ -18,18 +18,21 @@ export type InputRefusal =
 
 export type InputVerdict = { readonly kind: "ok"; readonly input?: string } | InputRefusal;
 
-/** LF line ends, no white space around it: what is measured, stored and compared. */
+/** The text as it was typed, white space included; only line ends become LF. What is measured, stored and compared. */
 export function normalizeInput(text: string): string {
-  return normalizeLineEnds(text).trim();
+  return normalizeLineEnds(text);
 }
 
-/** Judges a text, or its absence, for a choice; `ok` carries the normalized text. */
+/**
+ * Judges a text, or its absence, for a choice; `ok` carries it exactly as it was typed, white space included. A text of
+ * nothing but white space counts as empty.
+ */
 export function judgeInput(choice: Choice, given: string | undefined): InputVerdict {
   const rule = choice.input;
   if (rule === undefined) return given === undefined ? { kind: "ok" } : { kind: "inputUnexpected" };
   if (given === undefined) return { kind: "inputRequired", name: rule.name, prompt: rule.prompt };
   const text = normalizeInput(given);
-  const seen = text.length;
+  const seen = text.trim() === "" ? 0 : text.length;
   if (seen < rule.minLength) return { kind: "inputInvalid", rule: "minLength", limit: rule.minLength, seen };
   if (seen > rule.maxLength) return { kind: "inputInvalid", rule: "maxLength", limit: rule.maxLength, seen };
   const problem = textProblem(text, { lines: true, units: rule.maxLength, filled: false }, []);

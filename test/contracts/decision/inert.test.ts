@@ -61,9 +61,10 @@ describe("the text of an answer", () => {
     input: { type: "text", name: "instructions", prompt: "What?", minLength: 3, maxLength: 10 },
   };
 
-  test("is measured in UTF-16 units, without the white space around it", () => {
-    expect(judgeInput(choice, " \u{1F600}a \r\n")).toEqual({ kind: "ok", input: "\u{1F600}a" });
-    expect(judgeInput(choice, "  ab  ")).toEqual({ kind: "inputInvalid", rule: "minLength", limit: 3, seen: 2 });
+  test("is measured in UTF-16 units and kept exactly, with the white space around it", () => {
+    expect(judgeInput(choice, "\n\u{1F600}a \r\n")).toEqual({ kind: "ok", input: "\n\u{1F600}a \n" });
+    expect(judgeInput(choice, "ab")).toEqual({ kind: "inputInvalid", rule: "minLength", limit: 3, seen: 2 });
+    expect(judgeInput(choice, "     ")).toEqual({ kind: "inputInvalid", rule: "minLength", limit: 3, seen: 0 });
     expect(judgeInput(choice, "\u{1F600}".repeat(6))).toEqual({
       kind: "inputInvalid",
       rule: "maxLength",

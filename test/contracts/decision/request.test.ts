@@ -280,7 +280,7 @@ describe("refused before anything is pending", () => {
 
 describe("what a default and an accepted answer look like", () => {
   test("a default's text may be written plainly or under its name", () => {
-    const plain = exampleRequest({ onTimeout: { afterMs: 1, response: { choice: "replan", input: " use blue\r\n" } } });
+    const plain = exampleRequest({ onTimeout: { afterMs: 1, response: { choice: "replan", input: "use blue" } } });
     const named = exampleRequest({
       onTimeout: { afterMs: 1, response: { choice: "replan", input: { instructions: "use blue" } } },
     });

@@ -1,0 +1,317 @@
+// The card as people see it in Telegram: waiting, settled, long, doubtful.
+
+import { describe, expect, test } from "vitest";
+
+import { inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
+import { ackText, bodyOf, renderCard, renderReply, type Part } from "../../renderers/telegram/index.ts";
+import { replyText } from "../../renderers/text/en.ts";
+import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
+
+const PENDING: CardState = { status: { kind: "pending" } };
+const BY_ANN: CardState = {
+  status: { kind: "chosen", provenance: "human", label: "Approve", by: "Ann", channel: "pi", at: NOON + 33 * 60_000 },
+  story: { outcome: "completed", at: NOON + 39 * 60_000, detail: "4.12.0 is live" },
+};
+
+function only(parts: Part[]): Part {
+  expect(parts).toHaveLength(1);
+  return parts[0] as Part;
+}
+
+function marked(part: Part, type: string): string[] {
+  return part.entities
+    .filter((entity) => entity.type === type)
+    .map(({ length, offset }) => part.text.slice(offset, offset + length));
+}
+
+const card = exampleCard();
+const body = [
+  "shop-api 4.12.0 to production",
+  "",
+  "Changes",
+  "\u2022 Three migrations, all reversible",
+  "\u2022 Cache keys renamed",
+  "Repository: shop-api",
+  "Commit: 9f2c1e7",
+];
+
+describe("a short card", () => {
+  test("waits with its deadline, its default, its origin and its buttons", () => {
+    const part = only(renderCard(card, PENDING));
+    expect(part.text.split("\n")).toEqual([
+      "\u{1F7E1} Approve the deployment",
+      ...body,
+      "",
+      "Answer by Tue 14:30 CET (in 2 hours). Without an answer: Stop.",
+      `deploy \u00b7 run 7k3f \u00b7 ${card.fingerprint}`,
+    ]);
+    expect(marked(part, "bold")).toEqual(["Approve the deployment", "Changes", "Repository:", "Commit:"]);
+    expect(marked(part, "code")).toEqual([card.fingerprint]);
+    expect(part.buttons).toEqual([
+      [
+        { label: "Approve", choice: "approve", style: "success" },
+        { label: "Replan\u2026", choice: "replan" },
+        { label: "Stop", choice: "stop", style: "danger" },
+      ],
+    ]);
+  });
+
+  test("gives its times to the reader's own zone", () => {
+    const part = only(renderCard(card, PENDING));
+    expect(part.entities.filter(({ type }) => type === "date_time")).toEqual([
+      expect.objectContaining({ unixTime: (NOON + 2 * HOUR) / 1_000, format: "wt" }),
+      expect.objectContaining({ unixTime: (NOON + 2 * HOUR) / 1_000, format: "r" }),
+    ]);
+    expect(marked(part, "date_time")).toEqual(["Tue 14:30 CET", "in 2 hours"]);
+  });
+
+  test("settled, keeps everything and adds verdict and story; one dead button is left", () => {
+    const part = only(renderCard(card, BY_ANN));
+    expect(part.text.split("\n")).toEqual([
+      "\u2705 Approve the deployment",
+      ...body,
+      "",
+      "Answer by Tue 14:30 CET. Without an answer: Stop.",
+      `deploy \u00b7 run 7k3f \u00b7 ${card.fingerprint}`,
+      "",
+      "Approved by Ann, Tue 13:03 CET, in Pi.",
+      "Run completed 13:09 CET: 4.12.0 is live.",
+    ]);
+    expect(part.buttons).toEqual([[{ label: "Approved by Ann 13:03", choice: null, disabled: true }]]);
+    expect(bodyOf([part])).toBe(body.join("\n"));
+  });
+
+  test.each<[string, CardState["status"], string, string]>([
+    [
+      "stopped by a person",
+      { kind: "chosen", provenance: "human", label: "Stop", by: "Bea", channel: "telegram:ops", at: NOON },
+      "\u26d4",
+      "Stopped by Bea, Tue 12:30 CET, in Telegram.",
+    ],
+    [
+      "with a text",
+      {
+        kind: "chosen",
+        provenance: "human",
+        label: "Replan",
+        text: "use blue",
+        by: "Ann",
+        channel: "terminal",
+        assurance: "local",
+        at: NOON,
+      },
+      "\u2705",
+      "Replanned by Ann, Tue 12:30 CET, in the terminal (local). \u201cuse blue\u201d",
+    ],
+    [
+      "by default",
+      { kind: "chosen", provenance: "timeout_policy", label: "Stop", at: NOON + 2 * HOUR },
+      "\u231b",
+      "No answer by Tue 14:30 CET: Stop was used.",
+    ],
+    [
+      "late but in grace",
+      { kind: "chosen", provenance: "human", label: "Approve", at: NOON, graceAfterOutage: true },
+      "\u2705",
+      "Approved, Tue 12:30 CET. It counts, because the deadline passed while I was offline.",
+    ],
+    ["expired", { kind: "expired", at: NOON }, "\u231b", "No answer by Tue 12:30 CET. The decision expired."],
+    [
+      "cancelled",
+      { kind: "cancelled", at: NOON, by: "Cem", reason: "the run was stopped" },
+      "\u26d4",
+      "Cancelled by Cem, Tue 12:30 CET: the run was stopped.",
+    ],
+    [
+      "superseded",
+      { kind: "superseded", at: NOON },
+      "\u231b",
+      "Out of date since Tue 12:30 CET: a newer version of this question took its place.",
+    ],
+  ])("%s", (_name, status, glyph, line) => {
+    const { text } = only(renderCard(card, { status }));
+    expect(text.startsWith(`${glyph} Approve the deployment\n`)).toBe(true);
+    expect(text.split("\n").at(-1)).toBe(line);
+  });
+
+  test("says when it may be a repeat, is offered again, or will wait after the answer", () => {
+    const notes = {
+      possibleRepeatOf: NOON - HOUR / 2,
+      offeredAgain: { from: NOON - HOUR / 2, to: NOON - HOUR / 4 },
+      sourceChanged: true,
+    };
+    const { text } = only(renderCard(card, { ...PENDING, notes }));
+    expect(text).toContain("\nPossible repeat of the card from 12:00 CET; answering either one counts.\n");
+    expect(text).toContain(
+      "\nI was offline from 12:00 CET to 12:15 CET. If you tapped in that time, please tap again.\n",
+    );
+    expect(text).toContain(
+      "\nThe workflow\u2019s files changed since this was asked. An answer is kept, but the run will wait.\n",
+    );
+  });
+});
+
+describe("a long card", () => {
+  const presentation = {
+    ...card.presentation,
+    blocks: [
+      { kind: "paragraph" as const, text: "First. ".repeat(400).trim() },
+      { kind: "preformatted" as const, text: "$ make\n".repeat(700) },
+    ],
+  };
+  const long = { ...card, presentation };
+
+  test("begins every part with its status line and has its buttons under the last", () => {
+    const parts = renderCard(long, PENDING);
+    expect(parts.map(({ text }) => text.slice(0, text.indexOf("\n")))).toEqual([
+      `\u{1F7E1} Approve the deployment \u00b7 part 1/3 \u00b7 ${card.fingerprint}`,
+      `Approve the deployment \u00b7 part 2/3 \u00b7 ${card.fingerprint}`,
+      `\u{1F7E1} Approve the deployment \u00b7 part 3/3 \u00b7 ${card.fingerprint}`,
+    ]);
+    expect(parts.map(({ buttons }) => buttons.flat().length)).toEqual([0, 0, 3]);
+    // Cut between the blocks, and the preformatted text is marked in both parts that hold it.
+    expect(parts[0]?.text.endsWith("First.")).toBe(true);
+    expect(parts.map((part) => marked(part, "pre").length)).toEqual([0, 1, 1]);
+  });
+
+  test("settled, tells the verdict in its first and last part and leaves the one between alone", () => {
+    const [before, after] = [renderCard(long, PENDING), renderCard(long, BY_ANN)];
+    expect(after[0]?.text).toContain(
+      `part 1/3 \u00b7 ${card.fingerprint}\nApproved by Ann, Tue 13:03 CET, in Pi.\nshop-api`,
+    );
+    expect(after[1]).toEqual(before[1]);
+    expect(
+      after[2]?.text.endsWith("Approved by Ann, Tue 13:03 CET, in Pi.\nRun completed 13:09 CET: 4.12.0 is live."),
+    ).toBe(true);
+    expect(bodyOf(after)).toBe(bodyOf(before));
+  });
+});
+
+test("a label that is too long for a button is cut there and whole in the card", () => {
+  const label = "Deploy to the blue pool first and then to everybody";
+  const long = exampleCard({ choices: { go: { label }, stop: { label: "Stop" } } });
+  const part = only(renderCard(long, PENDING));
+  expect(part.buttons.map((row) => row.map((button) => button.label))).toEqual([
+    ["Deploy to the blue pool first a\u2026"],
+    ["Stop"],
+  ]);
+  expect(part.text).toContain(`\n\n\u2022 ${label}\n`);
+});
+
+test("hostile text arrives once, literally, and moves nothing", () => {
+  const evil = "<script>&_*[x](http://evil) \u202egnp.exe \u0000";
+  const part = only(renderCard({ ...card, title: evil }, { status: { kind: "cancelled", at: NOON, by: evil } }));
+  const shown = "<script>&_*[x](http://evil) \u27e8U+202E\u27e9gnp.exe \u2400";
+  expect(part.text.startsWith(`\u26d4 ${shown}\n`)).toBe(true);
+  expect(part.text).toContain("Cancelled by <script>&_*[x](http://evil)");
+  expect(inert(part.text, { lines: true })).toBe(part.text);
+});
+
+describe("what people are told", () => {
+  const clock = { timeZone: "Europe/Berlin", reference: NOON + HOUR };
+  test.each<[ReplyCode, string]>([
+    [{ code: "received" }, "Received. The card will show the result."],
+    [{ code: "chosen", label: "Approve" }, "Approved."],
+    [{ code: "chosen", label: "Blue pool" }, "\u201cBlue pool\u201d chosen."],
+    [
+      { code: "textAccepted", label: "Replan", text: "use the blue pool" },
+      "Got it: replan, \u201cuse the blue pool\u201d.",
+    ],
+    [
+      { code: "votesRecorded", label: "Approve", have: 1, need: 2 },
+      "Recorded: 1 of 2 for Approve, waiting for one more.",
+    ],
+    [{ code: "alreadyDecided", label: "Approve", by: "Ann", at: NOON }, "Already approved by Ann at 12:30."],
+    [
+      { code: "alreadyDecided", label: "Approve", by: "Ann", byReader: true, at: NOON },
+      "Already approved by you at 12:30.",
+    ],
+    [
+      { code: "alreadyDecided", label: "Blue", at: NOON - 24 * HOUR },
+      "Already decided at Mon 12:30: \u201cBlue\u201d.",
+    ],
+    [{ code: "notOnList" }, "You are not on the list for this decision."],
+    [{ code: "stale", newCard: true }, "This version is out of date; the new card is below."],
+    [{ code: "expired", at: NOON, label: "Stop" }, "The time for this ran out at 12:30: Stop was used."],
+    [{ code: "expired", at: NOON - 30 * 24 * HOUR }, "The time for this ran out at Sun 1 Nov 12:30."],
+    [{ code: "textTooShort", limit: 3, seen: 1 }, "That is too short: 1 character, at least 3 needed. Reply again."],
+    [
+      { code: "textTooLong", limit: 200, seen: 201 },
+      "That is too long: 201 characters, at most 200 fit. Reply again with less.",
+    ],
+    [
+      { code: "cancelled", by: "Cem", at: NOON, reason: "the run was stopped" },
+      "Cancelled by Cem at 12:30: the run was stopped.",
+    ],
+    [
+      { code: "offline", from: NOON, to: NOON + 180_000 },
+      "I was offline from 12:30 to 12:33. If you tapped in that time, please tap again.",
+    ],
+    [{ code: "help", waiting: 0 }, "Nothing waits for you. When something does, a card with buttons appears here."],
+  ])("%o", (code, sentence) => {
+    expect(replyText(replyCodeSchema.parse(code), clock)).toBe(sentence);
+    expect(ackText(code, clock)).toBe(sentence);
+  });
+
+  test("a choice that takes text asks in a message, and the toast only points to it", () => {
+    const code = {
+      code: "promptText",
+      label: "Replan",
+      prompt: "What should change?",
+      minLength: 1,
+      maxLength: 4_000,
+    } as const;
+    expect(renderReply(code, clock).text).toBe("What should change? Reply to this message.");
+    expect(ackText(code, clock)).toBe("Replan: reply to the message below with your text.");
+    expect(renderReply({ ...code, minLength: 3, maxLength: 9 }, clock).text).toBe(
+      "What should change? Reply to this message. 3 to 9 characters.",
+    );
+  });
+
+  test("every code has words, and a toast has at most 200 characters", () => {
+    const long = "x".repeat(500);
+    const codes = replyCodeSchema.options.map((option) => option.shape.code.value);
+    expect(codes.length).toBeGreaterThan(25);
+    const values = {
+      label: long,
+      text: long,
+      by: long,
+      given: long,
+      labels: [long, long],
+      run: long,
+      title: long,
+      prompt: long,
+      channel: long,
+      id: long,
+      fingerprint: "a91c4e",
+      at: NOON,
+      from: NOON,
+      to: NOON,
+      have: 1,
+      need: 2,
+      limit: 3,
+      seen: 1,
+      waiting: 2,
+      queued: 1,
+      minLength: 1,
+      maxLength: 9,
+      newCard: false,
+      doubtful: [],
+      action: "retry",
+      reason: "unknown",
+      status: { kind: "expired", at: NOON },
+    };
+    for (const option of replyCodeSchema.options) {
+      const keys = Object.keys(option.shape);
+      const code = replyCodeSchema.parse(
+        Object.fromEntries(
+          keys
+            .filter((key) => key in values || key === "code")
+            .map((key) => [key, key === "code" ? option.shape.code.value : values[key as keyof typeof values]]),
+        ),
+      );
+      expect(replyText(code, clock).length).toBeGreaterThan(5);
+      expect(ackText(code, clock).length).toBeLessThanOrEqual(200);
+    }
+  });
+});
