@@ -1,0 +1,113 @@
+/**
+ * From a launch document to a workflow that may run: what was approved is verified before anything of it is imported,
+ * the file is loaded, and its identity is told.
+ */
+import { realpath } from "node:fs/promises";
+import type { DefinitionSnapshot, SourceFile } from "../contracts/definition.ts";
+import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import type { RunnerLaunch } from "../contracts/protocol/runner.ts";
+import type { JsonValue } from "../contracts/protocol/shared.ts";
+import { failureOf, messageOf } from "../workflow/engine/index.ts";
+import * as workflowModule from "../workflow/index.ts";
+import { definitionDigest } from "../workflow/rules/index.ts";
+import { parseInput, titleOf } from "./describe.ts";
+import { loadModule } from "./loader.ts";
+import { changedSince, differsFrom, hashSources, sourceChanged } from "./sources.ts";
+
+const { isWorkflow, snapshotOf } = workflowModule;
+
+/** Names under which a workflow file reaches the engine that runs it; the second is that of the earlier system. */
+const ENGINE_NAMES = ["holdpoint", "@osolmaz/pi-workflows"] as const;
+
+export interface LoadedWorkflow {
+  readonly kind: "loaded";
+  readonly definition: workflowModule.WorkflowDefinition;
+  readonly snapshot: DefinitionSnapshot;
+  readonly digest: string;
+  readonly sources: SourceFile[];
+  readonly input: JsonValue;
+  /** Whether the input parser made `input` in this load. */
+  readonly parsed: boolean;
+  readonly title: string | null;
+}
+export type Loaded = LoadedWorkflow | { readonly kind: "failed" | "changed"; readonly error: HoldpointError };
+
+/** Loads for a launch. Never rejects for anything that the workflow or its author did. */
+export async function loadWorkflow(launch: RunnerLaunch): Promise<Loaded> {
+  if (launch.sources !== null) {
+    const error = await changedSince(launch.sources);
+    if (error !== undefined) return { kind: "changed", error };
+  }
+  try {
+    return await load(launch);
+  } catch (error) {
+    if (!isHoldpointError(error)) throw error;
+    return { kind: error.kind === "workflowSourceChanged" ? "changed" : "failed", error };
+  }
+}
+
+async function load(launch: RunnerLaunch): Promise<LoadedWorkflow> {
+  enter(launch.projectPath);
+  const path = await realpath(launch.workflowPath).catch((error: unknown) => {
+    throw new HoldpointError("workflowNotFound", `${launch.workflowPath} cannot be opened: ${messageOf(error)}.`);
+  });
+  const { definition, files } = await evaluate(path, launch.cacheDir);
+  const snapshot = snapshotOf(definition);
+  const digest = definitionDigest(snapshot);
+  const sources = await hashSources(files);
+  if (launch.sources !== null) {
+    const error = differsFrom(launch.sources, sources);
+    if (error !== undefined) throw error;
+  }
+  if (launch.definitionDigest !== null && launch.definitionDigest !== digest) {
+    throw sourceChanged(path, "gives another graph than when the run started");
+  }
+  const parsed = launch.inputParsed !== true && definition.input !== undefined;
+  const input = parsed ? parseInput(definition, launch.input) : launch.input;
+  const title = launch.sources === null ? await titleOf(definition, input) : null;
+  return { kind: "loaded", definition, snapshot, digest, sources, input, parsed, title };
+}
+
+/** User code finds the project as its working folder, as if it had been started there. */
+function enter(projectPath: string): void {
+  try {
+    process.chdir(projectPath);
+  } catch (error) {
+    throw new HoldpointError(
+      "workflowLoad",
+      `The project folder ${projectPath} cannot be entered: ${messageOf(error)}.`,
+    );
+  }
+}
+
+async function evaluate(
+  path: string,
+  cacheDir: string | null,
+): Promise<{ definition: workflowModule.WorkflowDefinition; files: readonly string[] }> {
+  const zod = await import("zod");
+  const modules = Object.fromEntries(ENGINE_NAMES.map((name) => [name, workflowModule]));
+  let loaded: Awaited<ReturnType<typeof loadModule>>;
+  try {
+    loaded = await loadModule(path, { ...modules, zod }, cacheDir);
+  } catch (error) {
+    throw loadError(path, error);
+  }
+  const exported = loaded.exports as { default?: unknown } | null | undefined;
+  const definition = exported?.default;
+  if (isWorkflow(definition)) return { definition, files: loaded.files };
+  const seen = definition === undefined ? "has no default export" : "exports something else as default";
+  throw new HoldpointError("workflowLoad", `${path} ${seen}; a workflow file exports a workflow as default.`, {
+    remedy: "Write `export default defineWorkflow({ … })`.",
+    details: { path },
+  });
+}
+
+function loadError(path: string, error: unknown): HoldpointError {
+  // A definition that breaks a rule says so itself.
+  if (isHoldpointError(error)) return error;
+  const stack = failureOf(error, path).details?.["stack"];
+  const place = typeof stack === "string" ? (stack.split(path)[1]?.match(/^:\d+(?::\d+)?/)?.[0] ?? "") : "";
+  return new HoldpointError("workflowLoad", `${path}${place} cannot be loaded: ${messageOf(error).slice(0, 4_000)}`, {
+    details: stack === undefined ? { path } : { path, stack },
+  });
+}

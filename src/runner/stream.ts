@@ -1,0 +1,96 @@
+/**
+ * The outgoing stream of steps: gathers them into frames, bounds what is not acknowledged, and knows when everything is
+ * durable.
+ */
+import { ADVANCE, WIRE } from "../contracts/limits.ts";
+import type { StepEntry } from "../contracts/protocol/runner.ts";
+
+/** Room in a frame for its envelope. */
+const ENVELOPE_BYTES = 4_096;
+
+export class StepStream {
+  readonly #send: (first: number, entries: StepEntry[]) => void;
+  #batch: StepEntry[] = [];
+  #batchBytes = 0;
+  /** Not yet acknowledged, oldest first; those of the batch included. */
+  #open: { readonly step: number; readonly bytes: number }[] = [];
+  #openBytes = 0;
+  #flushSoon = false;
+  #room: (() => void)[] = [];
+  #durable: (() => void)[] = [];
+
+  constructor(send: (first: number, entries: StepEntry[]) => void) {
+    this.#send = send;
+  }
+
+  /** Takes a step; a promise when the window is full, which resolves when it has room again. */
+  push(entry: StepEntry, bytes: number): void | Promise<void> {
+    if (this.#batchBytes + bytes > WIRE.frameBytes - ENVELOPE_BYTES) this.flush();
+    this.#batch.push(entry);
+    this.#batchBytes += bytes;
+    this.#open.push({ step: entry.step, bytes });
+    this.#openBytes += bytes;
+    if (this.#full) {
+      this.flush();
+      return new Promise((resolve) => this.#room.push(resolve));
+    }
+    if (this.#batch.length >= ADVANCE.entriesPerFrame) this.flush();
+    else this.#scheduleFlush();
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    const first = this.#batch[0];
+    if (first === undefined) return;
+    const entries = this.#batch;
+    this.#batch = [];
+    this.#batchBytes = 0;
+    this.#send(first.step, entries);
+  }
+
+  /** Resolves when every step so far is durable, or was taken back. */
+  async barrier(): Promise<void> {
+    this.flush();
+    if (this.#open.length > 0) await new Promise<void>((resolve) => this.#durable.push(resolve));
+  }
+
+  /** Steps up to and including `through` are durable. */
+  acknowledge(through: number): void {
+    let count = 0;
+    for (const sent of this.#open) {
+      if (sent.step > through) break;
+      this.#openBytes -= sent.bytes;
+      count++;
+    }
+    this.#open.splice(0, count);
+    this.#letGo();
+  }
+
+  /** Steps from `from` on were refused. */
+  rewind(from: number): void {
+    this.#batch = [];
+    this.#batchBytes = 0;
+    this.#open = this.#open.filter(({ step }) => step < from);
+    this.#openBytes = this.#open.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#letGo();
+  }
+
+  get #full(): boolean {
+    return this.#open.length >= ADVANCE.unackedSteps || this.#openBytes >= ADVANCE.unackedBytes;
+  }
+
+  /** A step never waits for company longer than one turn of the event loop. */
+  #scheduleFlush(): void {
+    if (this.#flushSoon) return;
+    this.#flushSoon = true;
+    setImmediate(() => {
+      this.#flushSoon = false;
+      this.flush();
+    });
+  }
+
+  #letGo(): void {
+    if (!this.#full) for (const resolve of this.#room.splice(0)) resolve();
+    if (this.#open.length === 0) for (const resolve of this.#durable.splice(0)) resolve();
+  }
+}

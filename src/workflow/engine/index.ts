@@ -1,0 +1,17 @@
+/**
+ * The engine without its surroundings. Owns: the order of nodes, time limits, isolation of values, what is waited for.
+ * Must not: store, know the server's protocol, or load workflow files.
+ */
+export { Engine, type EngineOptions } from "./engine.ts";
+export { failureOf, messageOf } from "./failures.ts";
+export type {
+  DecisionAsked,
+  EffectRequest,
+  EffectReservation,
+  EffectSettlement,
+  EngineEnd,
+  EngineHost,
+  ResumeState,
+} from "./host.ts";
+export { processTimers, type EngineTimers } from "./timers.ts";
+export { toJson } from "./values.ts";

@@ -1,0 +1,153 @@
+/** How an action is executed: its effect is reserved, done or looked at, and settled. */
+import { isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { WORKFLOW } from "../../contracts/limits.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { ActionContext } from "../context.ts";
+import { timeoutOf } from "../definition.ts";
+import { isOutcomeUnknown, type Observation } from "../effects.ts";
+import type { ActionNode } from "../nodes.ts";
+import type { Attempt } from "./attempt.ts";
+import { failureOf, messageOf, timedOut } from "./failures.ts";
+import type { EffectReservation } from "./host.ts";
+import { outputOf, type Performance, type Performed } from "./performed.ts";
+import { toJson } from "./values.ts";
+
+/** Actions: nothing happens outside before its effect is reserved durably. */
+export async function performAction(node: ActionNode, performance: Performance): Promise<Performed> {
+  const { attempt, host, position, wait } = performance;
+  const { nodeId, step, visit } = position;
+  const { effect } = node;
+  let reservation: EffectReservation;
+  try {
+    const described = await wait(
+      Promise.resolve(
+        attempt.call(() => (node.request ? node.request(attempt.context) : { node: nodeId }), WORKFLOW.nodeTimeoutMs),
+      ),
+    );
+    if (described.kind !== "returned") return outputOf(described, nodeId);
+    const request = toJson(described.value, `The effect request of node "${nodeId}"`).value;
+    await wait(host.barrier());
+    const asked = { step, nodeId, visit, effectType: effect.type, recovery: effect.recovery, request };
+    reservation = await wait(host.reserveEffect(asked));
+  } catch (error) {
+    if (!isHoldpointError(error)) throw error;
+    return { kind: "failed", error: failureOf(error, nodeId) };
+  }
+  switch (reservation.state) {
+    case "applied":
+      // A result that could not be stored failed the node; repeating the step must come to the same.
+      if (reservation.error !== undefined) return { kind: "failed", error: reservation.error };
+      return outputOf({ kind: "returned", value: reservation.result }, nodeId);
+    case "rejected":
+      return { kind: "failed", error: reservation.error ?? failureOf(new Error("The effect was rejected."), nodeId) };
+    case "ambiguous":
+      return { kind: "parked", reason: "effectAmbiguous" };
+    case "observe":
+      return new ActionRun(node, performance, reservation).look();
+    case "fresh":
+    case "repeat":
+      return new ActionRun(node, performance, reservation).act();
+  }
+}
+
+/** One reserved effect on its way to its settlement. */
+class ActionRun {
+  readonly #node: ActionNode;
+  readonly #performance: Performance;
+  readonly #effectId: string;
+  readonly #key: string;
+  #attempt: Attempt;
+  #number: number;
+
+  constructor(node: ActionNode, performance: Performance, reservation: EffectReservation) {
+    this.#node = node;
+    this.#performance = performance;
+    this.#effectId = reservation.effectId;
+    this.#key = reservation.key;
+    this.#attempt = performance.attempt;
+    this.#number = reservation.attempt;
+  }
+
+  async act(): Promise<Performed> {
+    const { position, wait } = this.#performance;
+    const limit = timeoutOf(this.#node);
+    const called = await wait(Promise.resolve(this.#attempt.call(() => this.#node.run(this.#context()), limit)));
+    if (called.kind === "returned") return this.#applied(called.value);
+    const late = called.kind === "timedOut";
+    const error = late
+      ? timedOut(position.nodeId, called.timeoutMs).toRecord()
+      : failureOf(called.error, position.nodeId);
+    const failure = { kind: late ? "timed_out" : "failed", error } as const;
+    const { recovery } = this.#node.effect;
+    if (recovery === "observed") return this.#lookAfter(failure);
+    // Whoever ran out of time may still be at it; only where a repetition does no harm is that no reason to ask.
+    const unknown = late || isOutcomeUnknown(called.error);
+    if (unknown && recovery === "manual") return this.#inDoubt(error);
+    await this.#settle("rejected", { error });
+    return failure;
+  }
+
+  /** After an interruption: look, and act only when it is known that nothing happened. */
+  async look(): Promise<Performed> {
+    const seen = await this.#observe();
+    if (seen.applied === true) return this.#applied(seen.output);
+    if (seen.applied === "unknown") return this.#inDoubt(this.#because(seen.reason));
+    this.#number = (await this.#settle("notApplied", {})).attempt;
+    return this.act();
+  }
+
+  async #lookAfter(failure: Extract<Performed, { error: ErrorRecord }>): Promise<Performed> {
+    // The signal of the attempt that failed may be aborted.
+    this.#attempt = this.#performance.renew();
+    const seen = await this.#observe();
+    if (seen.applied === true) return this.#applied(seen.output);
+    const { error } = failure;
+    if (seen.applied === "unknown") return this.#inDoubt(this.#because(`${error.message} ${seen.reason ?? ""}`.trim()));
+    await this.#settle("rejected", { error });
+    return failure;
+  }
+
+  async #observe(): Promise<Observation> {
+    const { effect } = this.#node;
+    if (effect.recovery !== "observed") return { applied: "unknown", reason: "The effect has no way to look." };
+    const looking = this.#attempt.call(() => effect.observe(this.#context()), WORKFLOW.nodeTimeoutMs);
+    const called = await this.#performance.wait(Promise.resolve(looking));
+    if (called.kind === "timedOut") return { applied: "unknown", reason: "Looking took too long." };
+    if (called.kind === "threw") return { applied: "unknown", reason: `Looking failed: ${messageOf(called.error)}` };
+    const seen = called.value as Observation | undefined;
+    if (seen?.applied === true || seen?.applied === false) return seen;
+    return { applied: "unknown", reason: seen?.reason ?? "Looking did not tell." };
+  }
+
+  #because(reason = "Looking did not tell."): ErrorRecord {
+    return failureOf(new Error(reason), this.#performance.position.nodeId);
+  }
+
+  /** A person must say what happened; the run is parked until then. */
+  async #inDoubt(error: ErrorRecord): Promise<Performed> {
+    await this.#settle("ambiguous", { error });
+    return { kind: "parked", reason: "effectAmbiguous" };
+  }
+
+  async #applied(value: unknown): Promise<Performed> {
+    const done = outputOf({ kind: "returned", value }, this.#performance.position.nodeId);
+    if (done.kind === "ok") await this.#settle("applied", { result: done.output });
+    else if (done.kind === "failed") await this.#settle("applied", { error: done.error });
+    return done;
+  }
+
+  #settle(
+    outcome: "applied" | "rejected" | "notApplied" | "ambiguous",
+    more: { result?: JsonValue; error?: ErrorRecord },
+  ): Promise<{ attempt: number }> {
+    const { host, wait } = this.#performance;
+    return wait(host.settleEffect({ effectId: this.#effectId, attempt: this.#number, outcome, ...more }));
+  }
+
+  #context(): ActionContext {
+    const { context } = this.#attempt;
+    const effect = Object.freeze({ key: this.#key, attempt: this.#number, idempotencyKey: this.#effectId });
+    // Copies the getters, not the values, so that views are still made only when looked at.
+    return Object.defineProperties({ effect }, Object.getOwnPropertyDescriptors(context)) as unknown as ActionContext;
+  }
+}
