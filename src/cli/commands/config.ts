@@ -1,0 +1,81 @@
+/**
+ * `holdpoint config check [file]`: validates a configuration without a server. Token files are looked at, never read.
+ */
+import { lstatSync, readFileSync, type Stats } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { resolveHome } from "../../client/home.ts";
+import { parseConfig, type Config } from "../../contracts/config.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
+import type { Context } from "../context.ts";
+import { hang } from "../layout.ts";
+
+export async function configCheck(context: Context, args: string[]): Promise<void> {
+  const path = args[0] === undefined ? join(resolveHome(context.home), "config.json") : resolve(args[0]);
+  const config = parseConfig(read(path), path);
+  const profiles = Object.entries(config.telegramProfiles);
+  for (const [name, profile] of profiles) checkTokenFile(name, profile.tokenFile);
+  const warnings = warningsOf(config);
+  const counts = {
+    people: Object.keys(config.people).length,
+    audiences: Object.keys(config.audiences).length,
+    telegramProfiles: profiles.length,
+  };
+  context.result({ file: path, valid: true, ...counts, warnings });
+  context.line(`${path} is valid.`);
+  context.line(`${counts.people} people, ${counts.audiences} audiences, ${counts.telegramProfiles} Telegram profiles.`);
+  for (const warning of warnings) context.lines(hang(warning, context.width, "Note: ", "  "));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new HoldpointError("configInvalid", `${path} cannot be read: ${why}.`, {
+      remedy: "Copy config.example.json there and fill it in, or name another file.",
+    });
+  }
+}
+
+/** The same rules by which the adapter opens it: a plain file of this user that nobody else can read. */
+function checkTokenFile(profile: string, path: string): void {
+  const problem = tokenFileProblem(path);
+  if (problem === undefined) return;
+  throw new HoldpointError("tokenFile", `telegramProfiles.${profile}.tokenFile: ${path} ${problem}.`, {
+    details: { path },
+  });
+}
+
+function tokenFileProblem(path: string): string | undefined {
+  let stats: Stats;
+  try {
+    stats = lstatSync(path);
+  } catch {
+    return "does not exist or cannot be looked at";
+  }
+  if (stats.isSymbolicLink()) return "is a link";
+  if (!stats.isFile()) return "is not a file";
+  if (process.getuid !== undefined && stats.uid !== process.getuid()) return `belongs to user ${stats.uid}, not to you`;
+  const mode = stats.mode & 0o777;
+  if ((mode & 0o077) !== 0) return `has mode ${mode.toString(8).padStart(4, "0")}; it must be 0600`;
+  return stats.size === 0 ? "is empty" : undefined;
+}
+
+/** What is valid and will still surprise somebody. */
+function warningsOf(config: Config): string[] {
+  const warnings: string[] = [];
+  for (const [name, audience] of Object.entries(config.audiences)) {
+    for (const person of audience.people ?? []) {
+      const ids = config.people[person]?.telegram ?? [];
+      const allowed = Object.values(config.telegramProfiles).flatMap((profile) => profile.allowedUserIds);
+      if (ids.length === 0) warnings.push(`${person} of audience ${name} has no Telegram id and cannot answer there.`);
+      else if (!ids.some((id) => allowed.includes(id))) {
+        warnings.push(`${person} of audience ${name} is in no allowedUserIds; answers from there will be refused.`);
+      }
+    }
+  }
+  if (Object.keys(config.audiences).length === 0)
+    warnings.push("There is no audience, so no workflow can ask anybody.");
+  return warnings;
+}

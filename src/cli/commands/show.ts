@@ -1,0 +1,102 @@
+/**
+ * `holdpoint show <run>`: the story of one run.
+ */
+import type { DecisionSummary, EffectSummary, RunView } from "../../client/index.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { Context, Paint } from "../context.ts";
+import { clean, cutToColumns, hang } from "../layout.ts";
+import {
+  certainty,
+  destinationLines,
+  effectTitle,
+  itemText,
+  nextLines,
+  resolutionLine,
+  statusWord,
+  storyItems,
+} from "../story.ts";
+import { clockTime, duration, when } from "../times.ts";
+
+export async function show(context: Context, args: string[]): Promise<void> {
+  const view = await context.withClient((client) => client.call("run.get", { run: args[0] ?? "" }));
+  context.result(view);
+  if (!context.json) tell(context, view);
+}
+
+/** Prints the whole story. */
+export function tell(context: Context, view: RunView): void {
+  head(context, view);
+  context.heading("What happened");
+  if (view.timelineCut) context.line("  (earlier lines are left out; --json shows where the page begins)");
+  const items = storyItems(view.timeline);
+  for (const item of items) {
+    context.lines(
+      hang(itemText(item), context.width, `  ${context.paint("dim", clockTime(item.at))}  `, " ".repeat(12)),
+    );
+  }
+  if (items.length === 0) context.line("  Nothing yet.");
+  if (view.decisions.length > 0) {
+    context.heading("What was asked");
+    for (const decision of view.decisions) decisionLines(context, decision);
+  }
+  outside(context, view.effects);
+  if (view.finalOutput !== null) {
+    context.heading("Result");
+    context.line(`  ${jsonLine(view.finalOutput, context.width - 2)}`);
+  }
+  if (view.error !== null) {
+    context.heading("Error");
+    context.lines(hang(`${clean(view.error.message)} (${view.error.code})`, context.width, "  ", "  "));
+    context.lines(hang(`To do: ${clean(view.error.remedy)}`, context.width, "  ", "  "));
+  }
+  context.heading("What comes next");
+  for (const line of nextLines(view)) context.lines(hang(line, context.width, "  ", "    "));
+}
+
+function head(context: Context, view: RunView): void {
+  const { run } = view;
+  const name = clean(run.title === null ? run.workflow : `${run.workflow} · ${run.title}`);
+  context.line(context.paint("bold", cutToColumns(name, context.width - 12)) + `  run ${run.shortId}`);
+  const end = run.finishedAt ?? run.updatedAt;
+  const took = run.finishedAt === null ? "" : `, took ${duration(end - run.createdAt)}`;
+  const steps = run.steps === 1 ? "1 step" : `${run.steps} steps`;
+  context.line(
+    `${context.paint(colourOf(run.status), statusWord(run.status))} · started ${when(run.createdAt)}${took} · ${steps}`,
+  );
+  context.line(context.paint("dim", cutToColumns(`${run.runId} · ${clean(view.workflowPath)}`, context.width)));
+}
+
+function decisionLines(context: Context, decision: DecisionSummary): void {
+  context.lines(hang(`${decision.fingerprint}  ${clean(decision.title)}`, context.width, "  ", " ".repeat(10)));
+  const indent = " ".repeat(10);
+  context.lines(hang(resolutionLine(decision), context.width, indent, indent));
+  for (const line of destinationLines(decision)) context.lines(hang(line, context.width, indent, `${indent}  `));
+  for (const note of decision.notes) context.lines(hang(clean(note), context.width, indent, indent));
+}
+
+/** Actions one by one; messages only when something is open or in doubt, else their number. */
+function outside(context: Context, effects: readonly EffectSummary[]): void {
+  if (effects.length === 0) return;
+  context.heading("What was done outside");
+  const quiet = effects.filter((effect) => effect.purpose !== "action" && effect.status === "applied");
+  for (const effect of effects) {
+    if (quiet.includes(effect)) continue;
+    context.lines(
+      hang(`${effect.shortId}  ${effectTitle(effect)}: ${certainty(effect)}`, context.width, "  ", "            "),
+    );
+  }
+  if (quiet.length > 0) {
+    context.line(`  ${quiet.length === 1 ? "1 message" : `${quiet.length} messages`} of the service: done, confirmed`);
+  }
+}
+
+function colourOf(status: string): Paint {
+  if (status === "completed") return "green";
+  if (status === "failed" || status === "timed_out" || status === "ambiguous") return "red";
+  return "yellow";
+}
+
+/** A JSON value on one line, cut. */
+export function jsonLine(value: JsonValue, width: number): string {
+  return cutToColumns(clean(JSON.stringify(value)), width);
+}

@@ -1,0 +1,222 @@
+/**
+ * The command line's words: commands, arguments and options. What a command does is imported when it is used, so that
+ * `--help` answers at once.
+ *
+ * The folder `src/cli` owns: words, output for people (80 columns) and programs (`--json`), exit codes, the demo.
+ * It must not: derive a status, read the database, talk to a channel; it asks the server through `src/client`.
+ */
+import { Command, CommanderError } from "commander";
+
+import { product } from "../contracts/product.ts";
+import { Context, usage, type GlobalOptions, type Io } from "./context.ts";
+import { EXIT } from "./exit-codes.ts";
+import { suggestion } from "./nearest.ts";
+
+/** A command: returns its exit code, or nothing for 0. Arguments and options come as commander parsed them. */
+type Action = (context: Context, args: string[], options: Record<string, unknown>) => Promise<number | void>;
+type Load = () => Promise<Action>;
+
+/** Runs one command line (without node and script) and returns the exit code. Prints everything, throws nothing. */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  const state: { exitCode: number; context: Context } = { exitCode: 0, context: fallbackContext(argv, io) };
+  const program = build(io, async (command, load, args) => {
+    state.context = new Context(io, wordsOf(command), command.optsWithGlobals<GlobalOptions>());
+    const action = await load();
+    state.exitCode = (await action(state.context, args, command.opts())) ?? 0;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return state.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage.code;
+    const { showFault } = await import("./fault.ts");
+    return showFault(state.context, error);
+  }
+}
+
+type Run = (command: Command, load: Load, args: string[]) => Promise<void>;
+
+function build(io: Io, run: Run): Command {
+  const program = new Command("holdpoint")
+    .description("Long-running work that stops at a human decision and goes on exactly once.")
+    .version(product().version, "--version", "print the version")
+    .helpOption("-h, --help", "show help")
+    .option("--home <dir>", "the home folder (default: HOLDPOINT_HOME, else ~/.holdpoint)")
+    .option("--json", "print one JSON document instead of text")
+    .option("--plain", "draw no boxes and use no colour")
+    .option("--no-start", "do not start a server when none answers")
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text), outputError: () => {} });
+
+  const add = (parent: Command, words: string, description: string, load: Load): Command =>
+    parent
+      .command(words)
+      .description(description)
+      .action(async (...given: unknown[]) => {
+        const command = given.at(-1) as Command;
+        await run(command, load, command.args);
+      });
+  const group = (name: string, description: string): Command => program.command(name).description(description);
+  add(
+    program,
+    "run <workflow>",
+    "start a workflow (by name or path) and follow it",
+    async () => (await import("./commands/run.ts")).run,
+  )
+    .option("--input <json>", "its input: JSON, @file, or - for standard input")
+    .option("--detach", "do not follow it");
+  add(program, "runs", "list runs, newest first", async () => (await import("./commands/runs.ts")).runs).option(
+    "--limit <n>",
+    "how many (1 to 256)",
+    "20",
+  );
+  add(
+    program,
+    "workflows",
+    "list the workflows that can be run by name",
+    async () => (await import("./commands/workflows.ts")).workflows,
+  );
+  add(program, "show <run>", "tell the story of a run", async () => (await import("./commands/show.ts")).show);
+  add(
+    program,
+    "pause <run>",
+    "stop working on a run; its questions stay open",
+    async () => (await import("./commands/control.ts")).pause,
+  );
+  add(
+    program,
+    "resume <run>",
+    "go on with a paused or parked run",
+    async () => (await import("./commands/control.ts")).resume,
+  );
+  add(program, "cancel <run>", "end a run", async () => (await import("./commands/control.ts")).cancel).option(
+    "--reason <text>",
+    "why, for the record and the card",
+  );
+  add(
+    program,
+    "decisions",
+    "list what waits for a person",
+    async () => (await import("./commands/decisions.ts")).decisions,
+  ).option("--all", "also those that were decided");
+
+  const effect = group("effect", "look at and settle what was done outside");
+  add(
+    effect,
+    "list",
+    "list effects that need a look",
+    async () => (await import("./commands/effect.ts")).effectList,
+  ).option("--all", "also those that are settled");
+  add(
+    effect,
+    "show <id>",
+    "everything known about one effect",
+    async () => (await import("./commands/effect.ts")).effectShow,
+  );
+  add(
+    effect,
+    "settle <id> <outcome>",
+    "say what happened: applied, notApplied or retry",
+    async () => (await import("./commands/effect.ts")).effectSettle,
+  ).option("--result <json>", "with applied: the result, as JSON, @file or -");
+
+  const channel = group("channel", "look at channels and settle messages in doubt");
+  add(channel, "status", "state of every channel", async () => (await import("./commands/channel.ts")).channelStatus);
+  add(
+    channel,
+    "recover <message-id> <action>",
+    "say that a message in doubt arrived (confirm) or send it again (retry)",
+    async () => (await import("./commands/channel.ts")).channelRecover,
+  )
+    .option("--part <n>", "which part of a long card")
+    .option("--reference <id>", "with confirm: the number of the message in its chat, so that it can be edited");
+
+  const config = group("config", "check the configuration");
+  add(
+    config,
+    "check [file]",
+    "validate a configuration file (default: config.json of the home)",
+    async () => (await import("./commands/config.ts")).configCheck,
+  );
+
+  const server = group("server", "the long-lived process");
+  add(server, "run", "run in the foreground", async () => (await import("./commands/server.ts")).serverRun);
+  add(server, "start", "start in the background", async () => (await import("./commands/server.ts")).serverStart);
+  add(server, "status", "what it is doing", async () => (await import("./commands/server.ts")).serverStatus);
+  add(
+    server,
+    "stop",
+    "stop it; runs go on at the next start",
+    async () => (await import("./commands/server.ts")).serverStop,
+  );
+
+  add(
+    program,
+    "demo",
+    "see it work on this machine, without Telegram",
+    async () => (await import("./demo/index.ts")).demo,
+  ).option(
+    "--answer <answer>",
+    "answer by itself: a choice, or choice=text; may be repeated",
+    (value: string, before: string[] | undefined) => [...(before ?? []), value],
+  );
+
+  overrideExits(program);
+  return program;
+}
+
+/** Turns commander's complaints into ours, with the nearest valid word of the command where it happened. */
+function overrideExits(command: Command): void {
+  command.exitOverride((error) => {
+    throw explain(error, command);
+  });
+  for (const child of command.commands) overrideExits(child);
+}
+
+function explain(error: CommanderError, command: Command): Error {
+  const word = /'([^']+)'/.exec(error.message)?.[1] ?? "";
+  const help = `See \`holdpoint ${[...wordsList(command), "--help"].join(" ")}\`.`;
+  const message = sentence(error.message);
+  switch (error.code) {
+    case "commander.unknownCommand":
+      return usage(
+        message,
+        `${suggestion(
+          word,
+          command.commands.map((child) => child.name()),
+        )} ${help}`,
+      );
+    case "commander.unknownOption":
+      return usage(message, `${suggestion(word, optionsOf(command))} ${help}`);
+    case "commander.missingArgument":
+    case "commander.optionMissingArgument":
+    case "commander.excessArguments":
+    case "commander.invalidArgument":
+      return usage(message, help);
+    default:
+      return error;
+  }
+}
+
+function sentence(text: string): string {
+  const words = text.replace(/^error: /, "").trim();
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}${words.endsWith(".") ? "" : "."}`;
+}
+
+function optionsOf(command: Command): string[] {
+  const own = command.options.flatMap((option) => (option.long ? [option.long] : []));
+  return command.parent ? [...own, ...optionsOf(command.parent)] : [...own, "--help"];
+}
+
+function wordsList(command: Command): string[] {
+  return command.parent ? [...wordsList(command.parent), command.name()] : [];
+}
+
+function wordsOf(command: Command): string {
+  return wordsList(command).join(" ");
+}
+
+/** For errors before a command is known; the options are looked for as written. */
+function fallbackContext(argv: readonly string[], io: Io): Context {
+  return new Context(io, "", { json: argv.includes("--json"), plain: argv.includes("--plain") });
+}

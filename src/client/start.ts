@@ -1,0 +1,119 @@
+/**
+ * Starts a server when none answers: detached from this process, its first words in a log file of the home.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import { CLIENT } from "../contracts/limits.ts";
+import { pause } from "./backoff.ts";
+import { openConnection, type Connection } from "./connection.ts";
+import { serverLogOf, startLogOf } from "./home.ts";
+
+/** The server's entry as it was built; children run from `dist/`, also when this file runs from the sources. */
+export function serverEntry(): string {
+  const built = import.meta.url.endsWith(".ts") ? "../../dist/src/server/main.js" : "../server/main.js";
+  return fileURLToPath(new URL(built, import.meta.url));
+}
+
+export interface StartOptions {
+  readonly home: string;
+  readonly socketPath: string;
+  readonly clientId: string;
+  /** Default: `serverEntry()`. */
+  readonly entry?: string | undefined;
+  /** Default CLIENT.startMs. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * True: the server may end by itself when it is idle (start on demand). False: it stays until it is stopped.
+   */
+  readonly mayIdleOut: boolean;
+}
+
+/**
+ * Spawns a server and waits until it greets on the socket. Two clients may do this at once: the server that loses the
+ * race ends by itself, and both clients find the winner.
+ *
+ * @throws HoldpointError `serverUnavailable` with the server's last words and the place of its logs.
+ */
+export async function startServer(options: StartOptions): Promise<Connection> {
+  const child = spawnDetached(options);
+  const over = new AbortController();
+  let ended: string | undefined;
+  child.once("error", (error) => (ended = error.message));
+  child.once("exit", (code, signal) => (ended = signal === null ? `exit code ${code}` : `signal ${signal}`));
+  const timeoutMs = options.timeoutMs ?? CLIENT.startMs;
+  const timer = setTimeout(() => over.abort(), timeoutMs);
+  try {
+    for (;;) {
+      // Read before the attempt: a server that ended before it cannot answer it, but another one may.
+      const gone = ended;
+      const connection = await tryOpen(options);
+      if (connection !== undefined) return connection;
+      if (gone !== undefined) throw startError(options.home, `the started server ended (${gone})`);
+      if (over.signal.aborted)
+        throw startError(options.home, `the started server did not answer within ${timeoutMs} ms`);
+      await pause(CLIENT.startPollMs, over.signal);
+    }
+  } finally {
+    clearTimeout(timer);
+    child.unref();
+  }
+}
+
+async function tryOpen(options: StartOptions): Promise<Connection | undefined> {
+  try {
+    return await openConnection(options.socketPath, options.clientId);
+  } catch (error) {
+    if (isHoldpointError(error) && error.kind === "serverUnavailable") return undefined;
+    throw error;
+  }
+}
+
+function spawnDetached(options: StartOptions): ChildProcess {
+  const log = startLogOf(options.home);
+  let file: number;
+  try {
+    mkdirSync(options.home, { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+    file = openSync(log, "w", 0o600);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new HoldpointError("homeInvalid", `The home ${options.home} cannot be written: ${why}.`);
+  }
+  const env: NodeJS.ProcessEnv = { ...process.env, HOLDPOINT_HOME: options.home };
+  delete env["HOLDPOINT_READY_LINE"];
+  if (options.mayIdleOut) env["HOLDPOINT_ON_DEMAND"] = "1";
+  else delete env["HOLDPOINT_ON_DEMAND"];
+  try {
+    return spawn(process.execPath, [options.entry ?? serverEntry()], {
+      // The home, not the caller's folder: a server must not keep a project folder (or a mount) busy.
+      cwd: options.home,
+      detached: true,
+      stdio: ["ignore", file, file],
+      env,
+    });
+  } finally {
+    closeSync(file);
+  }
+}
+
+function startError(home: string, why: string): HoldpointError {
+  const words = lastWords(home);
+  return new HoldpointError(
+    "serverUnavailable",
+    `No server runs for ${home}, and starting one failed: ${why}.${words === "" ? "" : ` It said: ${words}`}`,
+    { remedy: `See ${serverLogOf(home)} and ${startLogOf(home)}, or run \`holdpoint server run\` to watch it start.` },
+  );
+}
+
+/** The end of the start log, at most 600 characters. */
+function lastWords(home: string): string {
+  try {
+    return readFileSync(startLogOf(home), "utf8").trim().slice(-600);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,77 @@
+// Starting a server on demand, with small stand-in servers as the entry.
+
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+
+import { connect } from "../../src/client/index.ts";
+import { makeTempHome } from "./fake-server.ts";
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+/** An entry that listens, greets, answers everything with its environment, and ends with the first connection. */
+const GREETER = `
+const net = require("node:net");
+const path = require("node:path");
+const server = net.createServer((socket) => {
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk;
+    for (let end = text.indexOf("\\n"); end >= 0; end = text.indexOf("\\n")) {
+      const frame = JSON.parse(text.slice(0, end));
+      text = text.slice(end + 1);
+      if (frame.type === "hello") socket.write(JSON.stringify({ ...frame, connectionId: "c" }) + "\\n");
+      else socket.write(JSON.stringify({ type: "response", requestId: frame.requestId, outcome: "rejected", error: {
+        code: "HP999", kind: "internal", remedy: "none",
+        message: process.env.HOLDPOINT_ON_DEMAND + " " + process.cwd() + " " + process.env.HOLDPOINT_READY_LINE } }) + "\\n");
+    }
+  });
+  socket.on("close", () => process.exit(0));
+});
+server.listen(path.join(process.env.HOLDPOINT_HOME, "server.sock"));
+`;
+
+function home(entry: string): { home: string; entry: string } {
+  const folder = makeTempHome();
+  open.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const file = join(folder, "entry.cjs");
+  writeFileSync(file, entry);
+  return { home: join(folder, "home"), entry: file };
+}
+
+test("a server is started when none answers, in its home, told that it may end when idle", async () => {
+  const place = home(GREETER);
+  const client = await connect({ home: place.home, startOnDemand: true, serverEntry: place.entry });
+  open.push(() => client.close());
+  await expect(client.call("server.status", {})).rejects.toMatchObject({ message: `1 ${place.home} undefined` });
+});
+
+test("a start log is private to its user", async () => {
+  const place = home(GREETER);
+  const client = await connect({ home: place.home, startOnDemand: true, serverEntry: place.entry });
+  open.push(() => client.close());
+  expect(statSync(join(place.home, "logs", "server-start.log")).mode & 0o777).toBe(0o600);
+  expect(statSync(place.home).mode & 0o777).toBe(0o700);
+});
+
+test("a server that ends at once is reported with its last words and the place of the logs", async () => {
+  const place = home(`console.error("HP201 config.json is not JSON"); process.exit(3);`);
+  await expect(connect({ home: place.home, startOnDemand: true, serverEntry: place.entry })).rejects.toMatchObject({
+    kind: "serverUnavailable",
+    message: expect.stringMatching(/exit code 3.*HP201 config.json is not JSON/s),
+    remedy: expect.stringContaining(join(place.home, "logs", "server.log")),
+  });
+  expect(readFileSync(join(place.home, "logs", "server-start.log"), "utf8")).toContain("HP201");
+});
+
+test("without the option nothing is started", async () => {
+  const place = home(GREETER);
+  mkdirSync(place.home);
+  await expect(connect({ home: place.home, serverEntry: place.entry })).rejects.toMatchObject({
+    kind: "serverUnavailable",
+  });
+  expect(existsSync(join(place.home, "logs"))).toBe(false);
+});
