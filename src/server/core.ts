@@ -73,6 +73,7 @@ export class ServerCore {
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
     this.scheduler = new RunScheduler({
       store,
+      clock,
       log,
       wake,
       access,

@@ -9,11 +9,15 @@ import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
-import type { Child, Log } from "../ports.ts";
+import type { Child, Clock, Log } from "../ports.ts";
 
 /** Resume state goes out in frames of at most this many items or about this many bytes, well below the frame limit. */
 const STATE_ITEMS = 2_000;
 const STATE_BYTES = 400_000;
+
+/** Waits between attempts to write when the disk is full. */
+const STORAGE_RETRY_MS = 1_000;
+const STORAGE_RETRY_MAX_MS = 30_000;
 
 /** A runner that proposes the same refused step this often will not come to another opinion. */
 const REWINDS_PER_STEP = 3;
@@ -22,6 +26,7 @@ export type SessionEnd = "parked" | "finished" | "claimLost" | "stopped" | "open
 
 export interface RunSessionDeps {
   readonly store: Store;
+  readonly clock: Clock;
   readonly log: Log;
   readonly wake: Wake;
   readonly access: AccessSource;
@@ -53,7 +58,7 @@ export class RunSession {
   start(): void {
     const { claimed, child } = this;
     child.port.onFrame((frame) => {
-      this.#handle(frame).catch((error: unknown) => this.#failed(frame, error));
+      this.#stored(frame).catch((error: unknown) => this.#failed(frame, error));
     });
     child.port.send({
       type: "launch",
@@ -87,6 +92,35 @@ export class RunSession {
     if (this.end !== "open") return;
     this.end = end;
     this.onEnd(end);
+  }
+
+  /** A full disk is waited for: the runner's proposal is kept and repeated, so that nothing it did is lost. */
+  async #stored(frame: FromRunner): Promise<void> {
+    for (let failures = 0; ; failures += 1) {
+      try {
+        return await this.#handle(frame);
+      } catch (error) {
+        // Frames of steps were followed by others; for them the runner goes back instead.
+        if (frame.type === "advance" || !isUnwritten(error)) throw error;
+        this.#deps.log.error(
+          { run: this.claimed.claim.runId, frame: frame.type, error: toErrorRecord(error) },
+          "not written; trying again",
+        );
+        await this.#pause(Math.min(STORAGE_RETRY_MAX_MS, STORAGE_RETRY_MS * 2 ** failures));
+      }
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { clock } = this.#deps;
+    const until = clock.now() + ms;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (clock.now() >= until || this.end !== "open") resolve();
+        else clock.timer(until, look);
+      };
+      look();
+    });
   }
 
   async #handle(frame: FromRunner): Promise<void> {
@@ -200,6 +234,10 @@ export class RunSession {
       this.#send({ type: "claimLost" });
       return this.#finish("claimLost");
     }
+    if (frame.type === "advance" && isUnwritten(error)) {
+      log.error({ run, code: error.code, message: error.message }, "steps not written; the runner goes back");
+      return void this.#rewindLater();
+    }
     if (frame.type === "decision" || frame.type === "finish" || frame.type === "effect.settle") {
       log.warn({ run, frame: frame.type, code: error.code, message: error.message }, "proposal refused");
       return this.#send({ type: "reply", messageId: frame.messageId, ok: false, error: toErrorRecord(error) });
@@ -232,10 +270,26 @@ export class RunSession {
     this.#stopFor("stopped");
   }
 
+  /** After a while the runner repeats what could not be written, from where the database stands then. */
+  async #rewindLater(): Promise<void> {
+    if (this.#rewoundTo !== undefined) return;
+    this.#rewoundTo = Number.POSITIVE_INFINITY;
+    await this.#pause(STORAGE_RETRY_MS);
+    const here = this.#deps.store.read.runs.position(this.claimed.claim.runNo);
+    if (here === null || this.end !== "open") return;
+    this.#rewoundTo = here.from;
+    this.#send({ type: "rewind", reason: "notWritten", ...here });
+  }
+
   #stopFor(end: SessionEnd): void {
     this.#send({ type: "stop", reason: this.error?.message ?? "refused" });
     this.#finish(end);
   }
+}
+
+/** The write queue could not commit; nothing of the command is on disk. */
+function isUnwritten(error: unknown): boolean {
+  return isHoldpointError(error) && (error.kind === "diskFull" || error.kind === "notWritten");
 }
 
 /** The file as it is now; a runner that loaded other bytes is refused. */
