@@ -159,6 +159,13 @@ export const PROCESS = {
   diagnosticBytes: 65_536,
 } as const;
 
+/** The server's own life. */
+export const SERVER = {
+  /** Started on demand and with nothing to do for this long, it leaves. */
+  idleExitMs: 600_000,
+  idleLookMs: 60_000,
+} as const;
+
 /** Slots. */
 export const LANES = {
   runsMin: 4,

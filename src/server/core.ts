@@ -161,6 +161,15 @@ export class ServerCore {
     }
   }
 
+  /** Whether anything would be missed if the server left now: a client, a channel, a run, or something unsettled. */
+  get busy(): boolean {
+    const { read } = this.options.store;
+    const { completed: _c, failed: _f, timed_out: _t, cancelled: _x, ...open } = read.runs.counts();
+    return (
+      this.clients > 0 || this.channels.count > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0
+    );
+  }
+
   /** No new work; attempts that are dispatching get their outcome; then everything ends in order. */
   async stop(): Promise<void> {
     if (this.#stopped) return;

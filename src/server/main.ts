@@ -7,18 +7,19 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../contracts/errors.ts";
-import { PROCESS } from "../contracts/limits.ts";
 import { takeLock } from "../state/lock.ts";
 import { openStore } from "../state/store.ts";
 import { ServerCore } from "./core.ts";
+import { watchIdle } from "./idle-exit.ts";
 import { homeOf, loadConfig, prepareHome } from "./home.ts";
-import type { Log, Ports } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 import { systemClock } from "./system/clock.ts";
 import { ControlledClock } from "./system/controlled-clock.ts";
 import { systemLauncher } from "./system/launcher.ts";
 import { unixListener } from "./system/listener.ts";
 import { openLog } from "./system/log.ts";
-import { isSameProcess, processIdentity, signalGroup, groupAlive } from "./system/process-identity.ts";
+import { reapOrphans } from "./system/orphans.ts";
+import { processIdentity } from "./system/process-identity.ts";
 import { testSeams } from "./system/test-seams.ts";
 
 const installPath = fileURLToPath(new URL("../../../", import.meta.url));
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
   prepareHome(home);
   const lock = takeLock(home.lock);
   const config = loadConfig(home);
-  const seams = testSeams(process.env, config);
+  const seams = testSeams(process.env, config, (point) => log.warn({ ...point }, "a test seam killed a child"));
   const log = await openLog(home.logs, config.server.logLevel, process.stderr.isTTY);
   const clock = seams.clockSocket === null ? systemClock : new ControlledClock(seams.clockStart ?? Date.now());
   const product = productVersion();
@@ -50,7 +51,7 @@ async function main(): Promise<void> {
   const ports: Ports = {
     clock,
     random: randomBytes,
-    launcher: systemLauncher(log, seams.adapterEntries),
+    launcher: systemLauncher(log, seams.adapterEntries, seams.childFault),
     listener: unixListener(home.socket),
     log,
   };
@@ -91,6 +92,12 @@ async function main(): Promise<void> {
     log.close();
     process.exit(0);
   };
+  if (process.env["HOLDPOINT_ON_DEMAND"] === "1")
+    watchIdle(
+      clock,
+      () => core.busy,
+      () => void shutdown("nothing to do"),
+    );
   process.on("SIGTERM", () => void shutdown("SIGTERM"));
   process.on("SIGINT", () => void shutdown("SIGINT"));
   process.on("SIGHUP", () => void core.reload());
@@ -102,29 +109,6 @@ async function main(): Promise<void> {
 function productVersion(): string {
   const parsed = JSON.parse(readFileSync(join(installPath, "package.json"), "utf8")) as { version?: unknown };
   return String(parsed.version);
-}
-
-/** Ends what is left of an earlier server's children; a pid with another start identity is somebody else's and is left alone. */
-async function reapOrphans(
-  rows: readonly { readonly pid: number; readonly startIdentity: string }[],
-  log: Log,
-): Promise<void> {
-  await Promise.all(
-    rows.map(async ({ pid, startIdentity }) => {
-      const leaderAlive = await isSameProcess(pid, startIdentity);
-      // With the leader gone its pid cannot be taken while the group lives, so a live group without leader is still ours;
-      // a live process under that pid with another identity proves that the group is gone.
-      if (!leaderAlive && (await processIdentity(pid)) !== null) return;
-      if (!(await groupAlive(pid))) return;
-      log.warn({ pid }, "ending an orphan of the previous server");
-      const deadline = performance.now() + PROCESS.killGraceMs;
-      signalGroup(pid, "SIGTERM");
-      while (performance.now() < deadline && (await groupAlive(pid)))
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      if (await groupAlive(pid)) signalGroup(pid, "SIGKILL");
-      while (await groupAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
-    }),
-  );
 }
 
 main().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 /**
  * The controlled clock of tests: time stands still until the test advances it over a Unix socket
- * (`HOLDPOINT_TEST_CLOCK=<socket>`). Lines of JSON: `{"advance":ms}` or `{"now":true}` → `{"now":ms}` after everything that
- * became due has run, in order.
+ * (`HOLDPOINT_TEST_CLOCK=<socket>`). Lines of JSON: `{"advance":ms}`, `{"jump":ms}` (as after a sleep of the machine) or
+ * `{"now":true}` → `{"now":ms}` after everything that became due has run, in order.
  */
 import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
@@ -11,6 +11,7 @@ import type { Clock, Timer } from "../ports.ts";
 
 const commandSchema = z.union([
   z.strictObject({ advance: z.number().int().nonnegative() }),
+  z.strictObject({ jump: z.number().int().nonnegative() }),
   z.strictObject({ now: z.literal(true) }),
 ]);
 
@@ -60,6 +61,12 @@ export class ControlledClock implements Clock {
     return this.#now;
   }
 
+  /** Moves time forward in one step, as after a sleep of the machine: every timer that is due fires late, at the new time. */
+  async jump(ms: number): Promise<number> {
+    this.#now += ms;
+    return this.advance(0);
+  }
+
   /** Serves the control socket; one command at a time per connection. */
   async serve(socketPath: string): Promise<void> {
     await rm(socketPath, { force: true });
@@ -80,7 +87,8 @@ export class ControlledClock implements Clock {
   async #command(line: string): Promise<object> {
     try {
       const command = commandSchema.parse(JSON.parse(line));
-      return { now: "advance" in command ? await this.advance(command.advance) : this.#now };
+      if ("advance" in command) return { now: await this.advance(command.advance) };
+      return { now: "jump" in command ? await this.jump(command.jump) : this.#now };
     } catch (error) {
       return { error: String(error) };
     }

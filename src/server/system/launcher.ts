@@ -10,6 +10,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import { PROCESS } from "../../contracts/limits.ts";
 import { framePort } from "../../contracts/wire/frames.ts";
 import type { Child, ChildExit, ChildSpec, Launcher, Log } from "../ports.ts";
+import type { ChildFault } from "./child-faults.ts";
 import { groupAlive, processIdentity, signalGroup } from "./process-identity.ts";
 
 /** Entries of children by kind and channel kind, relative to the built tree; children are started by path, never imported. */
@@ -23,10 +24,20 @@ const POLL_GONE_MS = 10;
 const DRAIN_MS = 1_000;
 
 /** Variables of the server that are no business of a child. */
-const WITHHELD = ["HOLDPOINT_FAULT", "HOLDPOINT_TEST_CLOCK", "HOLDPOINT_READY_LINE"];
+const WITHHELD = [
+  "HOLDPOINT_FAULT",
+  "HOLDPOINT_FAULT_CHILD",
+  "HOLDPOINT_TEST_CLOCK",
+  "HOLDPOINT_READY_LINE",
+  "HOLDPOINT_ON_DEMAND",
+];
 
-/** `adapterEntries` adds channel kinds by absolute path (test adapters). */
-export function systemLauncher(log: Log, adapterEntries: Readonly<Record<string, string>> = {}): Launcher {
+/** `adapterEntries` adds channel kinds by absolute path (test adapters); `fault` kills children in crash tests. */
+export function systemLauncher(
+  log: Log,
+  adapterEntries: Readonly<Record<string, string>> = {},
+  fault: ChildFault | null = null,
+): Launcher {
   return {
     async launch<In, Out>(spec: ChildSpec<In>): Promise<Child<In, Out>> {
       const entry = entryOf(spec, adapterEntries);
@@ -44,7 +55,8 @@ export function systemLauncher(log: Log, adapterEntries: Readonly<Record<string,
         throw new HoldpointError("childStart", `The ${spec.kind} for ${spec.name} could not be started: ${diagnostic}`);
       }
       const startIdentity = (await processIdentity(pid)) ?? "gone";
-      const port = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema);
+      const pipe = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema);
+      const port = fault?.watch(spec, pipe, () => proc.kill("SIGKILL")) ?? pipe;
       const drained = new Promise<void>((resolve) => port.onClose(() => resolve()));
       // What the child sent just before its end is still in the pipe: read to its end before the exit is told.
       const exited = ended.then(async (exit) => {

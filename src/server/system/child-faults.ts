@@ -1,0 +1,125 @@
+/**
+ * The fault seam of children: a runner or adapter that is killed when a frame of a kind passes, for the crash tests. Whether the
+ * seam may be used at all is decided in test-seams.ts.
+ */
+import { HoldpointError } from "../../contracts/errors.ts";
+import { toAdapterSchema, fromAdapterSchema } from "../../contracts/protocol/channel.ts";
+import { toRunnerSchema, fromRunnerSchema } from "../../contracts/protocol/runner.ts";
+import type { FramePort } from "../../contracts/wire/frames.ts";
+import type { ChildSpec } from "../ports.ts";
+
+/**
+ * - `in`: the child dies when its frame has arrived; the frame is handled, as whatever a dead process left in its pipe.
+ * - `lost`: the child dies just before it can send the frame: neither it nor a later one arrives.
+ * - `out`: the child dies when the frame was sent to it, whether it has read it or not.
+ */
+export type FrameMoment = "in" | "lost" | "out";
+
+export interface ChildFaultPoint {
+  readonly child: ChildSpec<unknown>["kind"];
+  readonly moment: FrameMoment;
+  readonly frame: string;
+  /** Which occurrence in the life of this server, from 1. */
+  readonly count: number;
+  /** Put three other commands, of which one throws, into the next batch. */
+  readonly batch: boolean;
+}
+
+/** Every frame kind of both protocols by child and direction: the denominator of the crash tests. */
+export const CHILD_FRAMES = {
+  runner: { in: typesOf(fromRunnerSchema), out: typesOf(toRunnerSchema) },
+  adapter: { in: typesOf(fromAdapterSchema), out: typesOf(toAdapterSchema) },
+} as const;
+
+/** Frames arrive with `in` and get lost with `lost`, both from the child. */
+export function framesOf(child: ChildFaultPoint["child"], moment: FrameMoment): readonly string[] {
+  return CHILD_FRAMES[child][moment === "out" ? "out" : "in"];
+}
+
+/** Reads `<runner|adapter>:<in|lost|out>:<frame>[:n][+batch]`. Throws `usage` for another form or an unknown frame. */
+export function parseChildFault(text: string): ChildFaultPoint {
+  const match = /^(runner|adapter):(in|lost|out):([a-zA-Z.]+)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(text);
+  if (match === null) {
+    throw new HoldpointError(
+      "usage",
+      `HOLDPOINT_FAULT_CHILD "${text}" has not the form <runner|adapter>:<in|lost|out>:<frame>[:n][+batch].`,
+    );
+  }
+  const [, child, moment, frame = "", count, batch] = match as unknown as [
+    string,
+    ChildFaultPoint["child"],
+    FrameMoment,
+    string | undefined,
+    string | undefined,
+    string | undefined,
+  ];
+  const known = framesOf(child, moment);
+  if (!known.includes(frame)) {
+    throw new HoldpointError("usage", `HOLDPOINT_FAULT_CHILD names the unknown frame "${frame}".`, {
+      details: { frames: [...known] },
+    });
+  }
+  return { child, moment, frame, count: Number(count ?? 1), batch: batch !== undefined };
+}
+
+export interface ChildFault {
+  /** The port as the server uses it; `kill` ends the child with SIGKILL. */
+  watch<In, Out>(spec: ChildSpec<In>, port: FramePort<In, Out>, kill: () => void): FramePort<In, Out>;
+}
+
+/** The real seam. `onKill` is told once, when the point was reached. */
+export function childFault(point: ChildFaultPoint, onKill: (point: ChildFaultPoint) => void): ChildFault {
+  let seen = 0;
+  const reached = (moment: "in" | "out", frame: unknown): boolean => {
+    if ((point.moment === "out") !== (moment === "out") || typeOf(frame) !== point.frame) return false;
+    seen += 1;
+    return seen === point.count;
+  };
+  return {
+    watch(spec, port, kill) {
+      if (spec.kind !== point.child) return port;
+      let silent = false;
+      const strike = (): void => {
+        kill();
+        onKill(point);
+      };
+      return {
+        send(frame) {
+          port.send(frame);
+          if (reached("out", frame)) strike();
+        },
+        onFrame(listener) {
+          port.onFrame((frame) => {
+            if (silent) return;
+            if (reached("in", frame)) {
+              strike();
+              silent = point.moment === "lost";
+              if (silent) return;
+            }
+            listener(frame);
+          });
+        },
+        onClose: (listener) => port.onClose(listener),
+        close: () => port.close(),
+        get closed() {
+          return port.closed;
+        },
+      };
+    },
+  };
+}
+
+function typeOf(frame: unknown): unknown {
+  return (frame as { type?: unknown }).type;
+}
+
+/** The values of `type` in a union of frames. */
+function typesOf(schema: unknown): readonly string[] {
+  const options = (schema as { options: readonly { options?: unknown; shape?: { type: { value: string } } }[] })
+    .options;
+  // A union inside the union (the kinds of `inbound`) shares one type.
+  const types = options.flatMap((option) =>
+    option.options ? typesOf(option) : option.shape ? [option.shape.type.value] : [],
+  );
+  return [...new Set(types)];
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { displayStatus } from "../../src/server/views/run-view.ts";
+import type { RunListRow } from "../../src/state/store.ts";
+
+const row: RunListRow = {
+  runNo: 1,
+  runId: "20261130T081731Z-deploy-7k3fa9x2",
+  shortId: "7k3f",
+  resourceNo: 1,
+  workflow: "deploy",
+  title: null,
+  status: "running",
+  paused: false,
+  revision: 1,
+  steps: 0,
+  currentNode: null,
+  queueStatus: "running",
+  parkReason: null,
+  queueError: null,
+  availableAt: 0,
+  ambiguousEffects: 0,
+  pendingDecision: null,
+  error: null,
+  createdAt: 0,
+  updatedAt: 0,
+  finishedAt: null,
+};
+
+// The order of CONTRACTS 3.4: terminal, ambiguous, paused, pending request, running, queued.
+test.each<[string, Partial<RunListRow>, string]>([
+  [
+    "a finished run stays finished, whatever is unsettled",
+    { status: "completed", ambiguousEffects: 1, paused: true },
+    "completed",
+  ],
+  ["doubt comes before pause", { ambiguousEffects: 1, paused: true, queueStatus: "parked" }, "ambiguous"],
+  [
+    "paused comes before waiting",
+    { paused: true, status: "waiting", pendingDecision: "a91c4e", queueStatus: "parked" },
+    "paused",
+  ],
+  ["an open question is waiting", { status: "waiting", pendingDecision: "a91c4e", queueStatus: "parked" }, "waiting"],
+  ["a starting runner is running", { queueStatus: "starting" }, "running"],
+  ["a parked run without a question is queued", { queueStatus: "parked", parkReason: "runnerNoProgress" }, "queued"],
+  ["a new run is queued", { status: "queued", queueStatus: "queued" }, "queued"],
+])("%s", (_name, change, expected) => {
+  expect(displayStatus({ ...row, ...change })).toBe(expected);
+});
