@@ -41,7 +41,7 @@ const choices = defineHumanChoices({
   approve: choice({ label: "Approve", style: "success" }),
   replan: choice({
     label: "Replan",
-    input: textInput({ name: "changes", prompt: "What should change? Reply to this message.", maxLength: 500 }),
+    input: textInput({ name: "changes", prompt: "What should change?", maxLength: 500 }),
   }),
   stop: choice({ label: "Stop", style: "danger" }),
 });
