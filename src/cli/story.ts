@@ -9,12 +9,14 @@ import { when } from "./times.ts";
 
 /** Events that say only how the machinery works; the story is easier to follow without them (`--json` has them). */
 const MACHINERY = new Set([
-  "run.reserved",
-  "run.claimed",
-  "node.started",
+  "run.queued",
+  "runner.launched",
+  "run.continued",
   "delivery.recorded",
   "delivery.dispatching",
+  "reply.outcome",
   "settlement.queued",
+  "settlement.outcome",
 ]);
 
 /** Events worth a line for people, oldest first. */

@@ -5,12 +5,16 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 
-import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import { HoldpointError, fromErrorRecord, isHoldpointError } from "../contracts/errors.ts";
 import { CLIENT } from "../contracts/limits.ts";
+import { errorRecordSchema } from "../contracts/protocol/shared.ts";
 import { pause } from "./backoff.ts";
 import { openConnection, type Connection } from "./connection.ts";
 import { serverLogOf, startLogOf } from "./home.ts";
+
+const refusalSchema = z.strictObject({ ready: z.literal(false), error: errorRecordSchema });
 
 /** The server's entry as it was built; children run from `dist/`, also when this file runs from the sources. */
 export function serverEntry(): string {
@@ -36,7 +40,8 @@ export interface StartOptions {
  * Spawns a server and waits until it greets on the socket. Two clients may do this at once: the server that loses the
  * race ends by itself, and both clients find the winner.
  *
- * @throws HoldpointError `serverUnavailable` with the server's last words and the place of its logs.
+ * @throws HoldpointError the server's own error when it refuses to start (for example `configInvalid`), else
+ *   `serverUnavailable` with its last words and the place of its logs.
  */
 export async function startServer(options: StartOptions): Promise<Connection> {
   const child = spawnDetached(options);
@@ -52,7 +57,13 @@ export async function startServer(options: StartOptions): Promise<Connection> {
       const gone = ended;
       const connection = await tryOpen(options);
       if (connection !== undefined) return connection;
-      if (gone !== undefined) throw startError(options.home, `the started server ended (${gone})`);
+      if (gone !== undefined) {
+        const refusal = refusalOf(options.home);
+        // Another client was faster: its server holds the home and will greet soon.
+        if (refusal?.kind !== "serverRunning") {
+          throw refusal ?? startError(options.home, `the started server ended (${gone})`);
+        }
+      }
       if (over.signal.aborted)
         throw startError(options.home, `the started server did not answer within ${timeoutMs} ms`);
       await pause(CLIENT.startPollMs, over.signal);
@@ -84,7 +95,8 @@ function spawnDetached(options: StartOptions): ChildProcess {
     throw new HoldpointError("homeInvalid", `The home ${options.home} cannot be written: ${why}.`);
   }
   const env: NodeJS.ProcessEnv = { ...process.env, HOLDPOINT_HOME: options.home };
-  delete env["HOLDPOINT_READY_LINE"];
+  // With this the server also says as JSON why it refuses to start, and the person gets that error itself.
+  env["HOLDPOINT_READY_LINE"] = "1";
   if (options.mayIdleOut) env["HOLDPOINT_ON_DEMAND"] = "1";
   else delete env["HOLDPOINT_ON_DEMAND"];
   try {
@@ -109,10 +121,32 @@ function startError(home: string, why: string): HoldpointError {
   );
 }
 
+/** The error with which a server refused to start, if it said so. */
+function refusalOf(home: string): HoldpointError | undefined {
+  for (const line of startLog(home).split("\n")) {
+    if (!line.startsWith('{"ready":false')) continue;
+    const said = refusalSchema.safeParse(parsed(line));
+    if (said.success) return fromErrorRecord(said.data.error);
+  }
+  return undefined;
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The end of the start log, at most 600 characters. */
 function lastWords(home: string): string {
+  return startLog(home).trim().slice(-600);
+}
+
+function startLog(home: string): string {
   try {
-    return readFileSync(startLogOf(home), "utf8").trim().slice(-600);
+    return readFileSync(startLogOf(home), "utf8");
   } catch {
     return "";
   }

@@ -226,7 +226,8 @@ export const ERRORS = {
   adapterGone: {
     code: "HP611",
     when: "The adapter of a channel ended while it had a message in its hands.",
-    remedy: "Nothing to do, unless the message is listed as uncertain: then `holdpoint channel recover <id> confirm|retry`.",
+    remedy:
+      "Nothing to do, unless the message is listed as uncertain: then `holdpoint channel recover <id> confirm|retry`.",
   },
   notOurDatabase: {
     code: "HP701",

@@ -92,11 +92,9 @@ async function evaluate(
   } catch (error) {
     throw loadError(path, error);
   }
-  const exported = loaded.exports as { default?: unknown } | null | undefined;
-  const definition = exported?.default;
+  const definition = (loaded.exports as { default?: unknown } | null | undefined)?.default;
   if (isWorkflow(definition)) return { definition, files: loaded.files };
-  const seen = definition === undefined ? "has no default export" : "exports something else as default";
-  throw new HoldpointError("workflowLoad", `${path} ${seen}; a workflow file exports a workflow as default.`, {
+  throw new HoldpointError("workflowLoad", `${path} does not export a workflow as default.`, {
     remedy: "Write `export default defineWorkflow({ … })`.",
     details: { path },
   });

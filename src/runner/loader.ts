@@ -51,9 +51,14 @@ export async function loadModule(
     transform: (given) => (require(join(dist, "babel.cjs")) as Transform)(given),
   };
   const jiti = createCore(path, options, { onError: rethrow, nativeImport, createRequire });
-  const exports: unknown = await jiti.import(path);
-  const touched = Object.keys(jiti.cache).filter((file) => !before.has(file) && file !== path && isLocal(file));
-  return { exports, files: [path, ...touched] };
+  const touched = (): string[] => Object.keys(require.cache).filter((file) => !before.has(file) && isLocal(file));
+  try {
+    const exports: unknown = await jiti.import(path);
+    return { exports, files: [path, ...touched().filter((file) => file !== path)] };
+  } finally {
+    // Another load in this process evaluates the files anew; this one's own later imports find them in its own cache.
+    for (const file of touched()) delete require.cache[file];
+  }
 }
 
 /**

@@ -66,6 +66,24 @@ export function faultSeam(point: FaultPoint, kill: () => void = () => process.ki
   return point.batch ? { ...seam, noise: (labels) => (labels.includes(point.label) ? NOISE : []) } : seam;
 }
 
+/** Dies nowhere: once armed, it adds the noise to the next batch, for faults that are not those of a label. */
+export function noiseSeam(): FaultSeam & { arm(): void } {
+  let armed = false;
+  const ignore = (): void => undefined;
+  return {
+    before: ignore,
+    after: ignore,
+    arm: () => {
+      armed = true;
+    },
+    noise: () => {
+      const added = armed ? NOISE : [];
+      armed = false;
+      return added;
+    },
+  };
+}
+
 /** A heartbeat of the present epoch, or nothing before the first epoch: harmless whenever it runs. */
 const beat: Command<null, null> = {
   label: heartbeat.label,

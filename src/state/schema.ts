@@ -270,6 +270,7 @@ CREATE TABLE human_decision_resolutions (
   resolved_at INTEGER NOT NULL,
   CHECK ((outcome = 'accepted') = (choice IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX human_decision_resolutions_text ON human_decision_resolutions (event_id) WHERE input IS NOT NULL;
 
 CREATE TABLE human_decision_submissions (
   submission_no INTEGER PRIMARY KEY,
@@ -340,7 +341,8 @@ CREATE TABLE effects (
   resource_no INTEGER NOT NULL REFERENCES resources,
   purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply')),
   effect_type TEXT NOT NULL,
-  idempotency_key TEXT NOT NULL UNIQUE,
+  -- What makes it one: unique without an index of its own, because effect_id is its hash.
+  idempotency_key TEXT NOT NULL,
   request TEXT NOT NULL,
   request_digest TEXT NOT NULL,
   run_no INTEGER REFERENCES runs,
@@ -365,8 +367,8 @@ CREATE TABLE effects (
   CHECK ((purpose = 'action') = (recovery IS NOT NULL)),
   CHECK ((purpose = 'action') = (channel_id IS NULL))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX effects_due ON effects (channel_id, next_attempt_at, effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
-CREATE INDEX effects_queue ON effects (channel_id, place, effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
+-- Two lines per place: posts keep their order, edits go by themselves.
+CREATE INDEX effects_queue ON effects (channel_id, place, purpose = 'settlement', effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
 CREATE INDEX effects_applying ON effects (channel_id, place) WHERE status = 'applying';
 CREATE INDEX effects_short ON effects (short_id);
 CREATE INDEX effects_ambiguous ON effects (effect_no) WHERE status = 'ambiguous';
@@ -401,6 +403,7 @@ CREATE TABLE effect_parts (
   PRIMARY KEY (effect_id, attempt_number, part),
   CHECK (reference IS NULL OR state = 'accepted')
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX effect_parts_unclear ON effect_parts (channel_id) WHERE state IN ('dispatching', 'ambiguous');
 CREATE INDEX effect_parts_reference ON effect_parts (channel_id, reference) WHERE reference IS NOT NULL;
 
 -- A button's token: only its hash is stored; it is bound to one attempt, decision version, choice and destination.

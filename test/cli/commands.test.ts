@@ -108,14 +108,14 @@ describe("show", () => {
       {
         finalOutput: { live: "4.12.0" },
         timeline: [
-          item(0, "run.claimed", { command: "start", generation: 1 }),
+          item(0, "runner.launched", { command: "start", generation: 1 }),
           item(1, "node.finished", { nodeId: "plan", outcome: "ok" }),
           item(2, "decision.requested", {
             title: "Approve the deployment",
             fingerprint: "a91c4e",
             audience: "operators",
           }),
-          item(3, "run.completed", {}),
+          item(3, "run.finished", { status: "completed" }),
         ],
         decisions: [
           decisionSummary({

@@ -49,6 +49,7 @@ const message: PhoneMessage = {
     [{ text: "Approved by Ann 12:03", disabled: true }],
   ],
   deleted: false,
+  versions: [],
   at: 0,
 };
 const io: Io = {

@@ -1,5 +1,6 @@
 // The client library against a server of the same protocol that says what the test tells it to.
 
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 
@@ -123,6 +124,7 @@ test("a stop whose connection broke is not repeated: the next server must not ge
 
 test("without a server the error says where it looked and what to do", async () => {
   const home = makeTempHome();
+  open.push(() => rmSync(home, { recursive: true }));
   await expect(connect({ home })).rejects.toMatchObject({
     kind: "serverUnavailable",
     message: expect.stringContaining(join(home, "server.sock")),

@@ -46,7 +46,7 @@ test("a server is started when none answers, in its home, told that it may end w
   const place = home(GREETER);
   const client = await connect({ home: place.home, startOnDemand: true, serverEntry: place.entry });
   open.push(() => client.close());
-  await expect(client.call("server.status", {})).rejects.toMatchObject({ message: `1 ${place.home} undefined` });
+  await expect(client.call("server.status", {})).rejects.toMatchObject({ message: `1 ${place.home} 1` });
 });
 
 test("a start log is private to its user", async () => {
@@ -65,6 +65,26 @@ test("a server that ends at once is reported with its last words and the place o
     remedy: expect.stringContaining(join(place.home, "logs", "server.log")),
   });
   expect(readFileSync(join(place.home, "logs", "server-start.log"), "utf8")).toContain("HP201");
+});
+
+test("a server that refuses to start gives its own error, with its own remedy", async () => {
+  const error = { code: "HP201", kind: "configInvalid", message: "config.json is not JSON.", remedy: "Correct it." };
+  const place = home(`console.log(${JSON.stringify(JSON.stringify({ ready: false, error }))}); process.exit(1);`);
+  await expect(connect({ home: place.home, startOnDemand: true, serverEntry: place.entry })).rejects.toMatchObject(
+    error,
+  );
+});
+
+test("a start that lost against another one waits for the winner", async () => {
+  const error = { code: "HP801", kind: "serverRunning", message: "Another one.", remedy: "Use it." };
+  const refuse = `console.log(${JSON.stringify(JSON.stringify({ ready: false, error }))});`;
+  // The loser says so and is gone before the winner, a process of its own, listens.
+  const winner = `require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(GREETER)}], {
+    detached: true, stdio: "ignore" }).unref(); ${refuse}`;
+  const place = home(winner);
+  const client = await connect({ home: place.home, startOnDemand: true, serverEntry: place.entry });
+  open.push(() => client.close());
+  await expect(client.call("server.status", {})).rejects.toMatchObject({ kind: "internal" });
 });
 
 test("without the option nothing is started", async () => {

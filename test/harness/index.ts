@@ -5,6 +5,7 @@
  */
 export { Scope } from "./scope.ts";
 export { makeHome, type HomeOptions, type TestHome, type TestProfile } from "./home.ts";
+export { testClock, type TestClock } from "./clock.ts";
 export { startServer, type ServerOptions, type ServerProcess } from "./server.ts";
 export { liveButtons, startStandIn, type Phone, type StandIn } from "./stand-in.ts";
 export { client, startRun, waitForRun } from "./runs.ts";

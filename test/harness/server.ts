@@ -72,7 +72,7 @@ export async function startServer(scope: Scope, home: TestHome, options: ServerO
     if (alive.has(child)) await killNow();
   });
   const ready = await guarded(
-    readyLine(child, exited, () => stderr),
+    readyLine(child, () => stderr),
     "the server did not become ready",
     () => stderr,
   );
@@ -93,18 +93,19 @@ interface Ready {
   readonly epoch: number;
 }
 
-function readyLine(child: ChildProcess, exited: Promise<ServerExit>, stderr: () => string): Promise<Ready> {
+function readyLine(child: ChildProcess, stderr: () => string): Promise<Ready> {
   return new Promise((resolve, reject) => {
     if (!child.stdout) return reject(new Error("the server has no stdout"));
+    let refusal: Error | undefined;
     createInterface({ input: child.stdout }).once("line", (line) => {
       const said = JSON.parse(line) as { ready: boolean; error?: ErrorRecord } & Ready;
       if (said.ready) resolve({ pid: said.pid, epoch: said.epoch });
-      // Rejected after its end, so that a test that starts the next server does not race with this one.
-      else void exited.then(() => reject(said.error ? fromErrorRecord(said.error) : new Error(line)));
+      else refusal = said.error ? fromErrorRecord(said.error) : new Error(line);
     });
     child.once("error", reject);
+    // Rejected only after its end, so that a test that starts the next server does not race with this one.
     child.once("close", (code, signal) => {
-      reject(new Error(`the server ended before it was ready (${signal ?? code}): ${stderr()}`));
+      reject(refusal ?? new Error(`the server ended before it was ready (${signal ?? code}): ${stderr()}`));
     });
   });
 }

@@ -29,7 +29,7 @@ export interface PhoneMessage {
   readonly at: number;
   readonly editedAt?: number;
   /** Earlier looks, oldest first. */
-  readonly versions?: readonly { readonly text: string }[];
+  readonly versions: readonly { readonly at: number; readonly text: string }[];
 }
 
 interface PhoneTap {

@@ -2,12 +2,12 @@
  * What happened in the demo, from all sides: the demo's own steps, the server's record, the phone's ledger, the
  * processes. One machine, one clock, so the times can be compared.
  */
-import type { RunView } from "../../client/index.ts";
+import type { RunView, TimelineItem } from "../../client/index.ts";
 import { clean } from "../layout.ts";
 import { itemText, storyItems } from "../story.ts";
 import { duration } from "../times.ts";
 import { PERSON, type Stage } from "./stage.ts";
-import type { PhoneState } from "./stand-in.ts";
+import type { PhoneMessage, PhoneState } from "./stand-in.ts";
 
 export interface TimelineRow {
   readonly at: number;
@@ -24,7 +24,7 @@ export interface ProcessRow {
 /** All rows, oldest first. */
 export function timelineRows(stage: Stage, view: RunView, state: PhoneState): TimelineRow[] {
   const rows: TimelineRow[] = stage.milestones.map(({ at, text }) => ({ at, side: "demo", text }));
-  for (const item of storyItems(view.timeline)) rows.push({ at: item.at, side: "server", text: itemText(item) });
+  for (const item of storyItems(view.timeline)) rows.push({ at: item.at, side: "server", text: serverText(item) });
   for (const { kind, pid, startedAt, endedAt, outcome } of view.processes) {
     if (kind === "server") continue;
     rows.push({ at: startedAt, side: "process", text: `${clean(kind)} started (pid ${pid})` });
@@ -35,18 +35,28 @@ export function timelineRows(stage: Stage, view: RunView, state: PhoneState): Ti
         text: `${clean(kind)} ended (pid ${pid}${outcome === null ? "" : `, ${outcome}`})`,
       });
   }
-  rows.push(...phoneRows(stage, state));
+  rows.push(...phoneRows(state));
   return rows.sort((a, b) => a.at - b.at);
 }
 
-function phoneRows(stage: Stage, state: PhoneState): TimelineRow[] {
+/** The sentence of an event, with the update that carried an answer: it ties the phone's side to the server's. */
+function serverText(item: TimelineItem): string {
+  const text = itemText(item);
+  const detail = item.detail;
+  const updateId =
+    typeof detail === "object" && detail !== null && !Array.isArray(detail) ? detail["updateId"] : undefined;
+  return typeof updateId === "number" ? `${text} (update ${updateId})` : text;
+}
+
+function phoneRows(state: PhoneState): TimelineRow[] {
   const rows: TimelineRow[] = [];
   const add = (at: number, text: string): void => void rows.push({ at, side: "phone", text });
-  for (const message of stage.standIn.messages(state)) {
-    const first = firstLine(message.versions?.[0] ?? message);
-    if (message.from === "bot") add(message.at, `Message ${message.id} arrived: ${first}`);
-    else add(message.at, `${PERSON.name} wrote message ${message.id}: ${first}`);
-    if (message.editedAt !== undefined) add(message.editedAt, `Message ${message.id} now says: ${firstLine(message)}`);
+  for (const message of state.chats.flatMap((chat) => chat.messages)) {
+    const [first = message, ...edits] = looks(message);
+    if (message.from === "bot") add(first.at, `Message ${message.id} arrived: ${lineOf(first.text, 0)}`);
+    else add(first.at, `${PERSON.name} wrote message ${message.id}: ${lineOf(first.text, 0)}`);
+    // What an edit adds stands at the end of a card.
+    for (const { at, text } of edits) add(at, `Message ${message.id} now ends: ${lineOf(text, -1)}`);
   }
   for (const tap of state.taps) {
     add(tap.at, `${PERSON.name} pressed a button of message ${tap.messageId} (update ${tap.updateId})`);
@@ -63,8 +73,16 @@ function phoneRows(stage: Stage, state: PhoneState): TimelineRow[] {
   return rows;
 }
 
-function firstLine(message: { readonly text: string }): string {
-  return clean(message.text.split("\n")[0] ?? "");
+/** Every look of a message with its time, oldest first. */
+function looks(message: PhoneMessage): { at: number; text: string }[] {
+  const now = { at: message.editedAt ?? message.at, text: message.text };
+  return [...message.versions.map(({ at, text }) => ({ at, text })), now];
+}
+
+/** A line that is not empty: 0 is the first, -1 the last. */
+function lineOf(text: string, index: number): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return clean(lines.at(index) ?? "");
 }
 
 /** Every process that took part, each pid once. */
@@ -95,9 +113,8 @@ export function durations(view: RunView, state: PhoneState): { name: string; ms:
     .reduce((a, b) => Math.max(a, b), 0);
   if (tap !== undefined && resolved >= tap.at)
     found.push({ name: "from the press to the stored answer", ms: resolved - tap.at });
-  const edited = state.chats
-    .flatMap((chat) => chat.messages)
-    .find((message) => message.id === tap?.messageId)?.editedAt;
+  const card = state.chats.flatMap((chat) => chat.messages).find((message) => message.id === tap?.messageId);
+  const edited = card === undefined ? undefined : looks(card).find(({ at }) => tap !== undefined && at > tap.at)?.at;
   if (tap !== undefined && edited !== undefined)
     found.push({ name: "from the press to the settled card", ms: edited - tap.at });
   if (view.run.finishedAt !== null) {

@@ -73,6 +73,7 @@ export class RunSession {
       sources: claimed.sources,
       definitionDigest: claimed.definitionDigest,
       input: claimed.input,
+      inputParsed: claimed.definitionDigest !== null,
       cacheDir: this.#deps.cacheDir,
     });
   }
@@ -187,6 +188,7 @@ export class RunSession {
       definitionDigest: frame.definitionDigest,
       sources,
       title: frame.title,
+      input: frame.input,
     });
     this.onReady();
     if (state.position === null) {

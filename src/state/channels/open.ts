@@ -23,7 +23,8 @@ export interface OpenResult {
 /** Attempts that an earlier adapter still had in its hands are settled by the rule of `effects.adapterGone`. */
 export const open = defineCommand("channels.open", (tx: Tx, input: OpenInput): OpenResult => {
   const channel = ensureChannel(tx, input);
-  if (channel.adapterEpoch !== null) abandonAttempts(tx, { channelId: input.channelId, adapterEpoch: channel.adapterEpoch });
+  if (channel.adapterEpoch !== null)
+    abandonAttempts(tx, { channelId: input.channelId, adapterEpoch: channel.adapterEpoch });
   const silent = channel.cursorAt !== null && tx.now - channel.cursorAt > CHANNEL.epochSilenceMs;
   const channelEpoch = silent ? channel.channelEpoch + 1 : channel.channelEpoch;
   const cursor = silent ? null : channel.cursor;
@@ -35,6 +36,10 @@ export const open = defineCommand("channels.open", (tx: Tx, input: OpenInput): O
     silent ? null : channel.cursorAt,
     input.channelId,
   );
-  tx.event(channel.resourceNo, { type: "channel.opened", actor: { type: "channel", id: input.channelId }, payload: { adapterEpoch: input.adapterEpoch, channelEpoch, cursor } });
+  tx.event(channel.resourceNo, {
+    type: "channel.opened",
+    actor: { type: "channel", id: input.channelId },
+    payload: { adapterEpoch: input.adapterEpoch, channelEpoch, cursor },
+  });
   return { channelEpoch, cursor };
 });

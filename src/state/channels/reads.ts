@@ -15,11 +15,22 @@ export interface ChannelListRow {
 
 export const reads = (db: ReadDb) => ({
   list(): ChannelListRow[] {
-    return allChannels(db).map(({ channelEpoch, channelId, cursor, cursorAt, kind, profile }) => ({ channelId, kind, profile, channelEpoch, cursor, cursorAt }));
+    return allChannels(db).map(({ channelEpoch, channelId, cursor, cursorAt, kind, profile }) => ({
+      channelId,
+      kind,
+      profile,
+      channelEpoch,
+      cursor,
+      cursorAt,
+    }));
   },
   /** Messages that wait or are on their way, and those in doubt. */
   stats(channelId: string): { queued: number; ambiguous: number } {
-    const count = (status: string): number => db.get<{ n: number }>(`SELECT count(*) AS n FROM effects WHERE channel_id = ? AND status = '${status}'`, channelId)?.n ?? 0;
+    const count = (status: string): number =>
+      db.get<{ n: number }>(
+        `SELECT count(*) AS n FROM effects WHERE channel_id = ? AND status = '${status}'`,
+        channelId,
+      )?.n ?? 0;
     return { queued: count("pending") + count("applying"), ambiguous: count("ambiguous") };
   },
   /**

@@ -14,6 +14,7 @@ import type { Handled } from "./receive.ts";
 import { waitingIn } from "./receive-text.ts";
 import { queueReply, type Origin } from "./replies.ts";
 import type { ChannelRow } from "./rows.ts";
+import { wellFormed } from "../decisions/well-formed.ts";
 
 export type ChatCommand = Extract<Inbound, { kind: "command" }>;
 
@@ -24,18 +25,38 @@ export function receiveCommand(tx: Tx, channel: ChannelRow, command: ChatCommand
   const admitted = authorize(access, channel.channelId, command);
   if (admitted !== "ok") return { verdict: admitted, ack: null };
   if (command.traits.length > 0) return { verdict: "ignored", ack: null };
-  const origin: Origin = { channel, updateId: command.updateId, place: command.place, topic: command.topic, timeZone: access.timeZone };
+  const origin: Origin = {
+    channel,
+    updateId: command.updateId,
+    place: command.place,
+    topic: command.topic,
+    timeZone: access.timeZone,
+  };
   const [word = "", ...rest] = command.args.trim().split(/\s+/);
   const ours = command.command.replaceAll("_", "-") === "workflow-channel";
-  const reply = ours && word === "status" ? status(tx, origin) : ours && word === "recover" ? recover(tx, rest, command.sender.id, channel) : undefined;
-  queueReply(tx, origin, { reply: reply ?? { code: "help", waiting: waitingIn(tx, channel.channelId, command.place) }, to: command.reference });
+  const reply =
+    ours && word === "status"
+      ? status(tx, origin)
+      : ours && word === "recover"
+        ? recover(tx, rest, command.sender.id, channel)
+        : undefined;
+  queueReply(tx, origin, {
+    reply: reply ?? { code: "help", waiting: waitingIn(tx, channel.channelId, command.place) },
+    to: command.reference,
+  });
   return { verdict: reply?.code ?? "help", ack: null };
 }
 
 function status(tx: Tx, { channel, place }: Origin): ReplyCode {
   const { channelId } = channel;
-  const count = tx.get<{ queued: number }>("SELECT count(*) AS queued FROM effects WHERE channel_id = ? AND status IN ('pending', 'applying')", channelId);
-  const doubtful = tx.all<EffectRow>(`SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.channel_id = ? AND e.status = 'ambiguous' ORDER BY e.effect_no LIMIT ${LISTED}`, channelId);
+  const count = tx.get<{ queued: number }>(
+    "SELECT count(*) AS queued FROM effects WHERE channel_id = ? AND status IN ('pending', 'applying')",
+    channelId,
+  );
+  const doubtful = tx.all<EffectRow>(
+    `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.channel_id = ? AND e.status = 'ambiguous' ORDER BY e.effect_no LIMIT ${LISTED}`,
+    channelId,
+  );
   return {
     code: "channelStatus",
     channel: channelId,
@@ -48,16 +69,32 @@ function status(tx: Tx, { channel, place }: Origin): ReplyCode {
 const USAGE = /^(confirm|retry)$/;
 
 /** Only messages of this channel: an operator of one chat settles nothing of another service or of a workflow's actions. */
-function recover(tx: Tx, [given = "", action = "", ...more]: readonly string[], actorId: string, channel: ChannelRow): ReplyCode {
-  const refused = (reason: Extract<ReplyCode, { code: "recoverRefused" }>["reason"]): ReplyCode => ({ code: "recoverRefused", given: given.slice(0, 64), reason });
+function recover(
+  tx: Tx,
+  [given = "", action = "", ...more]: readonly string[],
+  actorId: string,
+  channel: ChannelRow,
+): ReplyCode {
+  const refused = (reason: Extract<ReplyCode, { code: "recoverRefused" }>["reason"]): ReplyCode => ({
+    code: "recoverRefused",
+    given: wellFormed(given.slice(0, 64)),
+    reason,
+  });
   if (given === "" || !USAGE.test(action) || more.length > 0) return refused("usage");
   const found = find(tx, given);
   if (typeof found === "string") return refused(found);
   if (found.channelId !== channel.channelId) return refused("unknown");
-  const decided = found.decisionId !== null && tx.get("SELECT 1 FROM human_decision_resolutions WHERE decision_id = ?", found.decisionId) !== undefined;
+  const decided =
+    found.decisionId !== null &&
+    tx.get("SELECT 1 FROM human_decision_resolutions WHERE decision_id = ?", found.decisionId) !== undefined;
   const wanted = action as "confirm" | "retry";
   try {
-    recoverMessage(tx, found, { action: wanted, part: null, reference: null, actor: { type: "human", id: `${channel.channelId}:${actorId}` } });
+    recoverMessage(tx, found, {
+      action: wanted,
+      part: null,
+      reference: null,
+      actor: { type: "human", id: `${channel.channelId}:${actorId}` },
+    });
   } catch (error) {
     // The state is checked before anything is written, so that this refusal leaves nothing behind.
     if (!isHoldpointError(error) || error.kind !== "effectState") throw error;
@@ -77,6 +114,9 @@ function find(tx: Tx, given: string): EffectRow | "unknown" | "severalFit" {
 }
 
 function titleOf(tx: Tx, effect: EffectRow): string {
-  const row = effect.decisionId === null ? undefined : tx.get<{ title: string }>("SELECT title FROM human_decisions WHERE decision_id = ?", effect.decisionId);
+  const row =
+    effect.decisionId === null
+      ? undefined
+      : tx.get<{ title: string }>("SELECT title FROM human_decisions WHERE decision_id = ?", effect.decisionId);
   return row?.title ?? effect.effectType;
 }

@@ -8,17 +8,19 @@ import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { knownDecision } from "../decisions/rows.ts";
 import { prove } from "../effects/evidence.ts";
-import { effectById } from "../effects/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
 import { queuePrompt, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
 import type { ChannelRow } from "./rows.ts";
+import { wellFormed } from "../decisions/well-formed.ts";
 
 export type Tap = Extract<Inbound, { kind: "answer" }>;
 
 interface TokenRow {
+  channelId: string;
+  place: string;
   effectId: string;
   attempt: number;
   decisionId: string;
@@ -27,22 +29,22 @@ interface TokenRow {
   destination: string;
 }
 
+const TOKEN = `SELECT e.channel_id AS channelId, e.place, t.effect_id AS effectId, t.attempt_number AS attempt, t.decision_id AS decisionId,
+  t.request_digest AS requestDigest, t.choice, t.destination FROM decision_tokens t JOIN effects e ON e.effect_id = t.effect_id WHERE t.token_hash = ?`;
+
 /** One answer for every token that does not fit, so that nothing is told about the card it belongs to. */
 const UNKNOWN: Handled = { verdict: "unknownButton", ack: { code: "unknownButton" } };
 
 export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access): Handled {
   const { channelId } = channel;
   const admitted = authorize(access, channelId, tap);
-  if (admitted !== "ok" || tap.place === null) return { verdict: admitted, ack: admitted === "notOnList" ? { code: "notOnList" } : null };
+  if (admitted !== "ok" || tap.place === null)
+    return { verdict: admitted, ack: admitted === "notOnList" ? { code: "notOnList" } : null };
   const { place, reference } = tap;
-  const token = tx.get<TokenRow>(
-    `SELECT effect_id AS effectId, attempt_number AS attempt, decision_id AS decisionId, request_digest AS requestDigest, choice, destination
-     FROM decision_tokens WHERE token_hash = ?`,
-    sha256(tap.token),
-  );
-  const effect = token === undefined ? undefined : effectById(tx, token.effectId);
-  if (token === undefined || effect === undefined || effect.channelId !== channelId || effect.place !== place) return UNKNOWN;
-  if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, effect, token.attempt, reference)) return UNKNOWN;
+  const token = tx.get<TokenRow>(TOKEN, sha256(tap.token));
+  if (token === undefined || token.channelId !== channelId || token.place !== place) return UNKNOWN;
+  if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectId, token.attempt, reference))
+    return UNKNOWN;
   const decision = knownDecision(tx, token.decisionId);
   const answered = answerDecision(
     tx,
@@ -55,7 +57,8 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
         channel: channelId,
         actorId: tap.sender.id,
         personId: null,
-        actorName: tap.sender.name,
+        // Outside text goes into the event chain, which takes well-formed text only.
+        actorName: tap.sender.name === null ? null : wellFormed(tap.sender.name),
         eventId: tap.eventId,
         updateId: tap.updateId,
         assurance: "remote",
@@ -64,8 +67,20 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
     access,
   );
   if (answered.reply.code !== "promptText") return { verdict: answered.kind, ack: answered.reply };
-  const origin: Origin = { channel, updateId: tap.updateId, place, topic: topicOf(token.destination), timeZone: access.timeZone };
-  queuePrompt(tx, origin, { decision, choice: token.choice, actorId: tap.sender.id, reply: answered.reply, to: reference });
+  const origin: Origin = {
+    channel,
+    updateId: tap.updateId,
+    place,
+    topic: topicOf(token.destination),
+    timeZone: access.timeZone,
+  };
+  queuePrompt(tx, origin, {
+    decision,
+    choice: token.choice,
+    actorId: tap.sender.id,
+    reply: answered.reply,
+    to: reference,
+  });
   const ack: ReplyCode = { code: "promptSent", label: answered.reply.label };
   return { verdict: "promptText", ack };
 }

@@ -15,6 +15,7 @@ import { authorize } from "./authorize.ts";
 import type { Handled } from "./receive.ts";
 import { queueReply, type Origin } from "./replies.ts";
 import { takeHelpTurn, type ChannelRow } from "./rows.ts";
+import { wellFormed } from "../decisions/well-formed.ts";
 
 export type Message = Extract<Inbound, { kind: "message" }>;
 
@@ -32,7 +33,13 @@ const PROMPT = `SELECT p.effect_id AS effectId, p.decision_id AS decisionId, p.r
 
 export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, access: Access): Handled {
   const { channelId } = channel;
-  const origin: Origin = { channel, updateId: message.updateId, place: message.place, topic: message.topic, timeZone: access.timeZone };
+  const origin: Origin = {
+    channel,
+    updateId: message.updateId,
+    place: message.place,
+    topic: message.topic,
+    timeZone: access.timeZone,
+  };
   const admitted = authorize(access, channelId, message);
   if (admitted === "silent") return { verdict: "silent", ack: null };
   const say = (verdict: string, reply: ReplyCode, decision?: DecisionRow): Handled => {
@@ -41,11 +48,16 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
   };
   const prompt = message.replyTo === null ? undefined : promptOf(tx, channelId, message);
   // An administrator who writes in the name of the group has no id of their own; they are told why it does not count.
-  if (message.traits.includes("anonymous")) return prompt === undefined ? { verdict: "silent", ack: null } : say("anonymousReply", { code: "anonymousReply" });
+  if (message.traits.includes("anonymous"))
+    return prompt === undefined ? { verdict: "silent", ack: null } : say("anonymousReply", { code: "anonymousReply" });
   if (admitted !== "ok") return { verdict: admitted, ack: null };
-  if (message.traits.includes("edited")) return prompt === undefined ? { verdict: "ignored", ack: null } : say("editIgnored", { code: "editIgnored" });
-  if (prompt === undefined || prompt.actorId !== message.sender.id || message.traits.includes("forwarded")) return help(tx, origin, message.reference);
-  if (message.text === "") return say("textOnly", { code: "textOnly" });
+  if (message.traits.includes("edited"))
+    return prompt === undefined && !carriedAnswer(tx, channelId, message)
+      ? { verdict: "ignored", ack: null }
+      : say("editIgnored", { code: "editIgnored" });
+  if (prompt === undefined || prompt.actorId !== message.sender.id || message.traits.includes("forwarded"))
+    return help(tx, origin, message.reference);
+  if (message.text === "" || message.traits.includes("noText")) return say("textOnly", { code: "textOnly" });
   const decision = knownDecision(tx, prompt.decisionId);
   const answered = answerDecision(
     tx,
@@ -59,7 +71,8 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
         channel: channelId,
         actorId: message.sender.id,
         personId: null,
-        actorName: message.sender.name,
+        // Outside text goes into the event chain, which takes well-formed text only.
+        actorName: message.sender.name === null ? null : wellFormed(message.sender.name),
         eventId: message.reference,
         updateId: message.updateId,
         assurance: "remote",
@@ -68,6 +81,12 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
     access,
   );
   return say(answered.kind, answered.reply, decision);
+}
+
+/** Whether the text of an answer came with this message. Its question is removed by then, so that an edit names it no more. */
+function carriedAnswer(tx: Tx, channelId: string, message: Message): boolean {
+  const sql = "SELECT 1 FROM human_decision_resolutions WHERE event_id = ? AND channel = ? AND input IS NOT NULL";
+  return tx.get(sql, message.reference, channelId) !== undefined;
 }
 
 /** The question that a message answers, by its reference, or by evidence when its arrival is in doubt. */
@@ -88,17 +107,24 @@ function promptOf(tx: Tx, channelId: string, message: Message): PromptRow | unde
 function promptByEvidence(tx: Tx, channelId: string, message: Message, reference: string): PromptRow | undefined {
   if (!reference.startsWith(`${message.place}:`) || message.traits.length > 0) return undefined;
   const unclear = tx.all<{ effectId: string; attempt: number; part: number }>(
-    `SELECT p.effect_id AS effectId, p.attempt_number AS attempt, p.part FROM effects e JOIN effect_parts p ON p.effect_id = e.effect_id
-     WHERE e.status IN ('applying', 'ambiguous') AND e.channel_id = ? AND e.place = ? AND p.state IN ('dispatching', 'ambiguous')
+    `SELECT p.effect_id AS effectId, p.attempt_number AS attempt, p.part FROM effect_parts p INDEXED BY effect_parts_unclear
+       JOIN effects e ON e.effect_id = p.effect_id
+     WHERE p.channel_id = ? AND p.state IN ('dispatching', 'ambiguous') AND e.place = ? AND e.status IN ('applying', 'ambiguous')
        AND e.purpose IN ('delivery', 'reply') LIMIT 2`,
     channelId,
     message.place,
   );
   const [only] = unclear;
   if (only === undefined || unclear.length > 1) return undefined;
-  const prompt = tx.get<PromptRow>(`${PROMPT} WHERE p.effect_id = ? AND p.actor_id = ?`, only.effectId, message.sender.id);
+  const prompt = tx.get<PromptRow>(
+    `${PROMPT} WHERE p.effect_id = ? AND p.actor_id = ?`,
+    only.effectId,
+    message.sender.id,
+  );
   const effect = prompt === undefined ? undefined : effectById(tx, prompt.effectId);
-  const part = partsOf(tx, only.effectId).find(({ attempt, part: number }) => attempt === only.attempt && number === only.part);
+  const part = partsOf(tx, only.effectId).find(
+    ({ attempt, part: number }) => attempt === only.attempt && number === only.part,
+  );
   if (effect === undefined || part === undefined) return undefined;
   acceptOnEvidence(tx, effect, part, reference);
   return prompt;
@@ -107,7 +133,8 @@ function promptByEvidence(tx: Tx, channelId: string, message: Message, reference
 /** Help for stray text: only where a decision waits, and at most once a minute per place. */
 function help(tx: Tx, origin: Origin, to: string): Handled {
   const waiting = waitingIn(tx, origin.channel.channelId, origin.place);
-  if (waiting === 0 || !takeHelpTurn(tx, origin.channel.channelId, origin.place, DELIVERY.helpEveryMs)) return { verdict: "ignored", ack: null };
+  if (waiting === 0 || !takeHelpTurn(tx, origin.channel.channelId, origin.place, DELIVERY.helpEveryMs))
+    return { verdict: "ignored", ack: null };
   queueReply(tx, origin, { reply: { code: "help", waiting }, to });
   return { verdict: "help", ack: null };
 }
@@ -115,7 +142,7 @@ function help(tx: Tx, origin: Origin, to: string): Handled {
 /** Pending decisions that have a card for this place. */
 export function waitingIn(tx: Tx, channelId: string, place: string): number {
   const row = tx.get<{ n: number }>(
-    `SELECT count(DISTINCT d.decision_id) AS n FROM human_decisions d JOIN effects e ON e.decision_id = d.decision_id
+    `SELECT count(DISTINCT d.decision_id) AS n FROM human_decisions d CROSS JOIN effects e ON e.decision_id = d.decision_id
      WHERE d.status = 'pending' AND e.purpose = 'delivery' AND e.channel_id = ? AND e.place = ?`,
     channelId,
     place,

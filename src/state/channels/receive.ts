@@ -33,31 +33,39 @@ export interface ReceiveResult extends Handled {
 }
 
 /** Throws `channelUnknown`, or `protocolRejected` for an adapter that was replaced; otherwise every update gets a verdict. */
-export const receive = defineCommand("channels.receive", (tx: Tx, { access, adapterEpoch, channelId, inbound }: ReceiveInput): ReceiveResult => {
-  const channel = spokenFor(tx, channelId, adapterEpoch);
-  const before = inboxOf(tx, channel, inbound.updateId);
-  if (before !== undefined && before.digest === inbound.digest) {
+export const receive = defineCommand(
+  "channels.receive",
+  (tx: Tx, { access, adapterEpoch, channelId, inbound }: ReceiveInput): ReceiveResult => {
+    const channel = spokenFor(tx, channelId, adapterEpoch);
+    const before = inboxOf(tx, channel, inbound.updateId);
+    if (before !== undefined && before.digest === inbound.digest) {
+      advance(tx, channel, inbound.updateId);
+      return {
+        verdict: before.verdict,
+        ack: before.ack === null ? null : (tx.unpack(before.ack) as unknown as ReplyCode),
+        repeated: true,
+      };
+    }
+    // The service counts anew: an id far below the cursor, or a known id with another content.
+    const restarted =
+      before !== undefined || (channel.cursor !== null && channel.cursor - inbound.updateId > CHANNEL.epochStepBack);
+    if (restarted) channel.channelEpoch += 1;
+    const handled = handle(tx, channel, inbound, access);
+    tx.run(
+      "INSERT INTO channel_inbox (channel_id, channel_epoch, update_id, kind, verdict, ack, digest, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      channelId,
+      channel.channelEpoch,
+      inbound.updateId,
+      inbound.kind,
+      handled.verdict,
+      handled.ack === null ? null : tx.pack(handled.ack),
+      inbound.digest,
+      tx.now,
+    );
     advance(tx, channel, inbound.updateId);
-    return { verdict: before.verdict, ack: before.ack === null ? null : (tx.unpack(before.ack) as unknown as ReplyCode), repeated: true };
-  }
-  // The service counts anew: an id far below the cursor, or a known id with another content.
-  const restarted = before !== undefined || (channel.cursor !== null && channel.cursor - inbound.updateId > CHANNEL.epochStepBack);
-  if (restarted) channel.channelEpoch += 1;
-  const handled = handle(tx, channel, inbound, access);
-  tx.run(
-    "INSERT INTO channel_inbox (channel_id, channel_epoch, update_id, kind, verdict, ack, digest, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    channelId,
-    channel.channelEpoch,
-    inbound.updateId,
-    inbound.kind,
-    handled.verdict,
-    handled.ack === null ? null : tx.pack(handled.ack),
-    inbound.digest,
-    tx.now,
-  );
-  advance(tx, channel, inbound.updateId);
-  return { ...handled, repeated: false };
-});
+    return { ...handled, repeated: false };
+  },
+);
 
 function handle(tx: Tx, channel: ChannelRow, inbound: Inbound, access: Access): Handled {
   switch (inbound.kind) {
@@ -74,7 +82,11 @@ function handle(tx: Tx, channel: ChannelRow, inbound: Inbound, access: Access): 
   }
 }
 
-function inboxOf(tx: Tx, channel: ChannelRow, updateId: number): { verdict: string; ack: string | null; digest: string } | undefined {
+function inboxOf(
+  tx: Tx,
+  channel: ChannelRow,
+  updateId: number,
+): { verdict: string; ack: string | null; digest: string } | undefined {
   return tx.get(
     "SELECT verdict, ack, digest FROM channel_inbox WHERE channel_id = ? AND channel_epoch = ? AND update_id = ?",
     channel.channelId,
@@ -85,5 +97,11 @@ function inboxOf(tx: Tx, channel: ChannelRow, updateId: number): { verdict: stri
 
 /** The cursor is the last id handled, not a maximum. */
 function advance(tx: Tx, channel: ChannelRow, updateId: number): void {
-  tx.run("UPDATE channels SET channel_epoch = ?, cursor = ?, cursor_at = ? WHERE channel_id = ?", channel.channelEpoch, updateId, tx.now, channel.channelId);
+  tx.run(
+    "UPDATE channels SET channel_epoch = ?, cursor = ?, cursor_at = ? WHERE channel_id = ?",
+    channel.channelEpoch,
+    updateId,
+    tx.now,
+    channel.channelId,
+  );
 }

@@ -28,7 +28,10 @@ export function allChannels(db: Reader): ChannelRow[] {
 }
 
 /** The row of a channel, made when it does not exist: a card may be queued before its adapter was ever started. */
-export function ensureChannel(tx: Tx, channel: { readonly channelId: string; readonly kind: string; readonly profile: string }): ChannelRow {
+export function ensureChannel(
+  tx: Tx,
+  channel: { readonly channelId: string; readonly kind: string; readonly profile: string },
+): ChannelRow {
   const found = channelById(tx, channel.channelId);
   if (found !== undefined) return found;
   const resourceNo = tx.resource("channel", channel.channelId);
@@ -47,7 +50,10 @@ export function spokenFor(tx: Tx, channelId: string, adapterEpoch: string): Chan
   const channel = channelById(tx, channelId);
   if (channel === undefined) throw new HoldpointError("channelUnknown", `No channel "${channelId}" is known.`);
   if (channel.adapterEpoch !== adapterEpoch) {
-    throw new HoldpointError("protocolRejected", `Adapter epoch ${adapterEpoch} of ${channelId} was replaced by ${channel.adapterEpoch ?? "none"}.`);
+    throw new HoldpointError(
+      "protocolRejected",
+      `Adapter epoch ${adapterEpoch} of ${channelId} was replaced by ${channel.adapterEpoch ?? "none"}.`,
+    );
   }
   return channel;
 }

@@ -6,7 +6,13 @@ import type { Config } from "../../contracts/config.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Assurance } from "../../contracts/decision/answer.ts";
 import { DECISION } from "../../contracts/limits.ts";
-import { judgeActor, type ActorVerdict, type AudienceRule, type OutageWindow, type Person } from "../../decision/index.ts";
+import {
+  judgeActor,
+  type ActorVerdict,
+  type AudienceRule,
+  type OutageWindow,
+  type Person,
+} from "../../decision/index.ts";
 
 export interface Access {
   readonly people: Config["people"];
@@ -64,18 +70,32 @@ export function askedNames(access: Access, audience: string): string[] {
 }
 
 /** Whether the sender may answer this request now, and as whom. */
-export function judgeSource(access: Access, request: Pick<DecisionRequest, "audience" | "policy">, source: AnswerSource): ActorVerdict {
+export function judgeSource(
+  access: Access,
+  request: Pick<DecisionRequest, "audience" | "policy">,
+  source: AnswerSource,
+): ActorVerdict {
   const audience = own(access.audiences, request.audience);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
-  const people: Person[] = Object.entries(access.people).map(([id, { name, telegram }]) => ({ id, name, accounts: accountsOf(source, id, telegram) }));
+  const people: Person[] = Object.entries(access.people).map(([id, { name, telegram }]) => ({
+    id,
+    name,
+    accounts: accountsOf(source, id, telegram),
+  }));
   const rule: AudienceRule = {
     people: audience.people,
     assurance: audience.assurance === "remote" ? "remote" : undefined,
     // The server vouches for the user of this machine; an adapter child vouches for nobody.
-    allowedActorIds: source.type === "control" ? [source.actorId] : (profileOf(access, source.channel)?.allowedUserIds ?? []),
+    allowedActorIds:
+      source.type === "control" ? [source.actorId] : (profileOf(access, source.channel)?.allowedUserIds ?? []),
   };
   const { actorId, assurance, channel } = source;
-  return judgeActor({ actor: { channel, actorId, assurance, displayName: source.actorName ?? undefined }, people, audience: rule, quorum: request.policy.quorum });
+  return judgeActor({
+    actor: { channel, actorId, assurance, displayName: source.actorName ?? undefined },
+    people,
+    audience: rule,
+    quorum: request.policy.quorum,
+  });
 }
 
 function accountsOf(source: AnswerSource, id: string, telegram: readonly string[]): Person["accounts"] {

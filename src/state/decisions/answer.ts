@@ -6,7 +6,15 @@ import type { DecisionResolution, DecisionVote } from "../../contracts/decision/
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { acceptedAnswer } from "../../contracts/decision/input.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
-import { humanResolution, judgeAnswer, replyFor, replyForWinner, submissionOutcome, type ActorVerdict, type AnswerVerdict } from "../../decision/index.ts";
+import {
+  humanResolution,
+  judgeAnswer,
+  replyFor,
+  replyForWinner,
+  submissionOutcome,
+  type ActorVerdict,
+  type AnswerVerdict,
+} from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
 import { continueFromDecision } from "../runs/waiting.ts";
@@ -16,6 +24,7 @@ import { expireDecision } from "./expire.ts";
 import { resolveDecision } from "./resolve.ts";
 import { decisionByRef, requestOf, resolutionOf, votesOf, type DecisionRow } from "./rows.ts";
 import { recordSubmission } from "./submissions.ts";
+import { wellFormed } from "./well-formed.ts";
 
 export interface Candidate {
   /** Digest of the card that was answered. */
@@ -56,7 +65,11 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
       break;
     case "recorded":
       storeVote(tx, decision, verdict.vote);
-      tx.event(decision.resourceNo, { type: "decision.vote", actor: actorOf(actor, candidate.source), payload: { choice: verdict.vote.choice, by: nameOf(actor), have: verdict.have, need: verdict.need } });
+      tx.event(decision.resourceNo, {
+        type: "decision.vote",
+        actor: actorOf(actor, candidate.source),
+        payload: { choice: verdict.vote.choice, by: nameOf(actor), have: verdict.have, need: verdict.need },
+      });
       break;
     case "expired":
       // The rule that refuses this answer is the one that permits the policy: both in one command, whatever the timer does.
@@ -109,7 +122,13 @@ function storeVote(tx: Tx, decision: DecisionRow, vote: DecisionVote): void {
   );
 }
 
-function record(tx: Tx, decision: DecisionRow, candidate: Candidate, actor: ActorVerdict, verdict: AnswerVerdict): void {
+function record(
+  tx: Tx,
+  decision: DecisionRow,
+  candidate: Candidate,
+  actor: ActorVerdict,
+  verdict: AnswerVerdict,
+): void {
   // Asking for the text is a step of the conversation, not an attempt to decide.
   if (verdict.kind === "inputRequired" && candidate.source.type === "channel") return;
   const outcome = submissionOutcome(verdict);
@@ -124,6 +143,25 @@ function record(tx: Tx, decision: DecisionRow, candidate: Candidate, actor: Acto
     outcome,
     reason: outcome === "rejected" ? reasonOf(verdict) : null,
   });
+  if (outcome === "rejected") tellRefused(tx, decision, candidate, actor, reasonOf(verdict));
+}
+
+/** A refusal is part of the story: who tried what, and why it did not count. */
+function tellRefused(tx: Tx, decision: DecisionRow, candidate: Candidate, actor: ActorVerdict, reason: string): void {
+  const { channel, eventId, updateId } = candidate.source;
+  tx.event(decision.resourceNo, {
+    type: "decision.refused",
+    actor: actorOf(actor, candidate.source),
+    payload: {
+      decisionId: decision.decisionId,
+      reason,
+      choice: wellFormed(candidate.choice),
+      by: nameOf(actor) ?? null,
+      channel,
+      eventId,
+      ...(updateId === undefined ? {} : { updateId }),
+    },
+  });
 }
 
 function reasonOf(verdict: AnswerVerdict): string {
@@ -134,7 +172,10 @@ function reasonOf(verdict: AnswerVerdict): string {
 function toldAsLate(tx: Tx, decision: DecisionRow, request: DecisionRequest, actor: ActorVerdict): ReplyCode {
   const winner = resolutionOf(tx, decision.decisionId)?.resolution;
   if (winner === undefined) return { code: "expired", at: decision.deadlineAt ?? tx.now };
-  return replyForWinner(request, winner, { nameOf: () => undefined, personId: actor.allowed ? actor.personId : undefined });
+  return replyForWinner(request, winner, {
+    nameOf: () => undefined,
+    personId: actor.allowed ? actor.personId : undefined,
+  });
 }
 
 function nameOf(actor: ActorVerdict): string | undefined {

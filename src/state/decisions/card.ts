@@ -2,7 +2,13 @@
  * What a card shows: computed from the rows of the decision and its run whenever an attempt is given out, never stored, so that
  * a late copy shows the present state.
  */
-import { cardOf, type CardNotes, type CardState, type CardStatus, type CardStory } from "../../contracts/decision/card.ts";
+import {
+  cardOf,
+  type CardNotes,
+  type CardState,
+  type CardStatus,
+  type CardStory,
+} from "../../contracts/decision/card.ts";
 import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import { DECISION } from "../../contracts/limits.ts";
@@ -25,11 +31,19 @@ interface RunFacts {
 export function cardContent(
   db: ValueReader,
   decision: DecisionRow,
-  copy: { readonly tokens?: Record<string, string> | undefined; readonly repeatOf: number | null; readonly timeZone?: string | undefined },
+  copy: {
+    readonly tokens?: Record<string, string> | undefined;
+    readonly repeatOf: number | null;
+    readonly timeZone?: string | undefined;
+  },
 ): MessageContent {
   const request = requestOf(db, decision);
   const run = runFacts(db, decision.runNo);
-  const card = cardOf(request, { runShortId: shortIdOf(db, run.runId), timeZone: copy.timeZone ?? decision.timeZone, audience: JSON.parse(decision.asked) as string[] });
+  const card = cardOf(request, {
+    runShortId: shortIdOf(db, run.runId),
+    timeZone: copy.timeZone ?? decision.timeZone,
+    audience: JSON.parse(decision.asked) as string[],
+  });
   const state = stateOf(db, decision, request, run, copy.repeatOf);
   return copy.tokens === undefined ? { kind: "card", card, state } : { kind: "card", card, state, tokens: copy.tokens };
 }
@@ -42,7 +56,13 @@ export function statusOf(request: DecisionRequest, stored: StoredResolution | un
   return status.kind === "cancelled" && reason !== undefined ? { ...status, reason } : status;
 }
 
-function stateOf(db: ValueReader, decision: DecisionRow, request: DecisionRequest, run: RunFacts, repeatOf: number | null): CardState {
+function stateOf(
+  db: ValueReader,
+  decision: DecisionRow,
+  request: DecisionRequest,
+  run: RunFacts,
+  repeatOf: number | null,
+): CardState {
   const status = statusOf(request, resolutionOf(db, decision.decisionId));
   const notes: CardNotes = {
     ...(repeatOf === null ? {} : { possibleRepeatOf: repeatOf }),
@@ -72,8 +92,15 @@ const OUTCOMES = ["completed", "failed", "timed_out", "cancelled"] as const;
 function storyOf(db: ValueReader, run: RunFacts): CardStory | undefined {
   const outcome = OUTCOMES.find((status) => status === run.status);
   if (outcome === undefined || run.finishedAt === null) return undefined;
-  const detail = run.error !== null ? messageOf(db.unpack(run.error)) : run.finalOutput !== null ? summaryOf(db.unpack(run.finalOutput)) : undefined;
-  return detail === undefined ? { outcome, at: run.finishedAt } : { outcome, at: run.finishedAt, detail: cutToUnits(detail, DECISION.storyUnits) };
+  const detail =
+    run.error !== null
+      ? messageOf(db.unpack(run.error))
+      : run.finalOutput !== null
+        ? summaryOf(db.unpack(run.finalOutput))
+        : undefined;
+  return detail === undefined
+    ? { outcome, at: run.finishedAt }
+    : { outcome, at: run.finishedAt, detail: cutToUnits(detail, DECISION.storyUnits) };
 }
 
 function messageOf(error: unknown): string | undefined {

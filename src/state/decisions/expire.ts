@@ -25,32 +25,60 @@ export interface ExpireResult {
 }
 
 /** Applies the timeout policy to a decision if it may decide now; `alreadyDecided` when somebody was first. */
-export const expire = defineCommand("decisions.expire", (tx: Tx, input: { decisionId: string; access: Access }): ExpireResult => {
-  const decision = knownDecision(tx, input.decisionId);
-  const { decisionId, runNo } = decision;
-  if (decision.status !== "pending") {
-    return { kind: "alreadyDecided", decisionId, provenance: resolutionOf(tx, decisionId)?.resolution.provenance ?? null, runNo };
-  }
-  const request = requestOf(tx, decision);
-  if (!mayTimeOut(request, tx.now, outageOf(input.access))) return { kind: "notDue", decisionId, provenance: null, runNo };
-  const provenance = expireDecision(tx, decision, request);
-  return { kind: provenance === "timeout_policy" ? "timedOut" : "expired", decisionId, provenance, runNo };
-});
+export const expire = defineCommand(
+  "decisions.expire",
+  (tx: Tx, input: { decisionId: string; access: Access }): ExpireResult => {
+    const decision = knownDecision(tx, input.decisionId);
+    const { decisionId, runNo } = decision;
+    if (decision.status !== "pending") {
+      return {
+        kind: "alreadyDecided",
+        decisionId,
+        provenance: resolutionOf(tx, decisionId)?.resolution.provenance ?? null,
+        runNo,
+      };
+    }
+    const request = requestOf(tx, decision);
+    if (!mayTimeOut(request, tx.now, outageOf(input.access)))
+      return { kind: "notDue", decisionId, provenance: null, runNo };
+    const provenance = expireDecision(tx, decision, request);
+    return { kind: provenance === "timeout_policy" ? "timedOut" : "expired", decisionId, provenance, runNo };
+  },
+);
 
 /** Resolves a pending decision whose time is up: the default continues the run; without one the run ends, saying why. */
-export function expireDecision(tx: Tx, decision: DecisionRow, request: DecisionRequest): "timeout_policy" | "expired_no_default" {
+export function expireDecision(
+  tx: Tx,
+  decision: DecisionRow,
+  request: DecisionRequest,
+): "timeout_policy" | "expired_no_default" {
   const resolution = timeoutResolution(request, tx.now);
   const { choice, input, provenance } = resolution;
-  recordSubmission(tx, { decisionId: decision.decisionId, source: "policy", choice, input: input ?? null, outcome: "won", reason: provenance });
+  recordSubmission(tx, {
+    decisionId: decision.decisionId,
+    source: "policy",
+    choice,
+    input: input ?? null,
+    outcome: "won",
+    reason: provenance,
+  });
   resolveDecision(tx, decision, resolution, { actor: ACTOR });
   if (choice === null) {
     const deadline = new Date(request.expiresAt ?? tx.now).toISOString();
-    const error = new HoldpointError("decisionExpired", `Nobody answered "${request.title}" (${decision.fingerprint}) by ${deadline}, and it has no default.`, {
-      details: { decisionId: decision.decisionId, nodeId: decision.nodeId, deadlineAt: request.expiresAt ?? null },
-    });
+    const error = new HoldpointError(
+      "decisionExpired",
+      `Nobody answered "${request.title}" (${decision.fingerprint}) by ${deadline}, and it has no default.`,
+      {
+        details: { decisionId: decision.decisionId, nodeId: decision.nodeId, deadlineAt: request.expiresAt ?? null },
+      },
+    );
     failWaiting(tx, decision.runNo, { error: error.toRecord(), actor: ACTOR });
     return "expired_no_default";
   }
-  continueFromDecision(tx, decision.runNo, { decisionId: decision.decisionId, output: acceptedAnswer(request.choices, choice, input), actor: ACTOR });
+  continueFromDecision(tx, decision.runNo, {
+    decisionId: decision.decisionId,
+    output: acceptedAnswer(request.choices, choice, input),
+    actor: ACTOR,
+  });
   return "timeout_policy";
 }

@@ -8,7 +8,6 @@ import { answer } from "./answer.ts";
 import { expire } from "./expire.ts";
 import { request } from "./request.ts";
 
-export type { Access, AnswerSource } from "./access.ts";
 export { reads } from "./reads.ts";
 
 export const commands = { request, answer, expire } as const;

@@ -25,11 +25,17 @@ const SELECT = `SELECT ${DECISION_COLUMNS} FROM human_decisions d`;
 export const reads = (db: ReadDb) => ({
   /** Newest first, at most a page; without `all` only what waits. */
   list({ all }: { all: boolean }): DecisionListRow[] {
-    return db.all<DecisionRow>(`${SELECT} ${all ? "" : "WHERE d.status = 'pending'"} ORDER BY d.created_at DESC, d.decision_id LIMIT ${PAGE.rows}`).map((row) => summary(db, row));
+    return db
+      .all<DecisionRow>(
+        `${SELECT} ${all ? "" : "WHERE d.status = 'pending'"} ORDER BY d.created_at DESC, d.decision_id LIMIT ${PAGE.rows}`,
+      )
+      .map((row) => summary(db, row));
   },
   /** The decisions of one run, oldest first. */
   byRun(runNo: number): DecisionListRow[] {
-    return db.all<DecisionRow>(`${SELECT} WHERE d.run_no = ? ORDER BY d.attempt_no LIMIT ${PAGE.rows}`, runNo).map((row) => summary(db, row));
+    return db
+      .all<DecisionRow>(`${SELECT} WHERE d.run_no = ? ORDER BY d.attempt_no LIMIT ${PAGE.rows}`, runNo)
+      .map((row) => summary(db, row));
   },
   /** By id or fingerprint. Throws `decisionNotFound` or `ambiguousId`. */
   get(ref: string): DecisionListRow {
@@ -45,7 +51,11 @@ export const reads = (db: ReadDb) => ({
   },
   /** The earliest deadline of a pending decision, or null. */
   nextDeadline(): number | null {
-    return db.get<{ at: number | null }>("SELECT min(deadline_at) AS at FROM human_decisions WHERE status = 'pending' AND deadline_at IS NOT NULL")?.at ?? null;
+    return (
+      db.get<{ at: number | null }>(
+        "SELECT min(deadline_at) AS at FROM human_decisions WHERE status = 'pending' AND deadline_at IS NOT NULL",
+      )?.at ?? null
+    );
   },
   pendingCount(): number {
     return db.get<{ n: number }>("SELECT count(*) AS n FROM human_decisions WHERE status = 'pending'")?.n ?? 0;
@@ -65,7 +75,8 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
     decision.decisionId,
   );
   const stored = resolutionOf(db, decision.decisionId);
-  const labelOf = (choice: string | null): string | null => request.choices.find(({ id }) => id === choice)?.label ?? null;
+  const labelOf = (choice: string | null): string | null =>
+    request.choices.find(({ id }) => id === choice)?.label ?? null;
   return {
     runNo: decision.runNo,
     resourceNo: decision.resourceNo,
@@ -106,8 +117,10 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
 function notesOf(destinations: readonly Sent[], parkReason: string | null): string[] {
   const notes: string[] = [];
   const lost = destinations.filter(({ status }) => status === "rejected" || status === "cancelled");
-  if (destinations.length > 0 && lost.length === destinations.length) notes.push("undeliverable: no destination could show the card");
-  for (const { destination, status } of destinations) if (status === "ambiguous") notes.push(`delivery to ${destination} is in doubt`);
+  if (destinations.length > 0 && lost.length === destinations.length)
+    notes.push("undeliverable: no destination could show the card");
+  for (const { destination, status } of destinations)
+    if (status === "ambiguous") notes.push(`delivery to ${destination} is in doubt`);
   if (parkReason === "workflowSourceChanged") notes.push("source changed: an answer is kept, but the run waits");
   return notes;
 }

@@ -48,21 +48,35 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   const fingerprint = fingerprintOf(requestDigest);
   insertDecision(tx, { normalized, resourceNo, runNo: run.runNo, attemptNo, fingerprint, access: input.access });
   const actor = { type: "runner", id: input.claim.runnerEpoch };
-  const payload = { decisionId, fingerprint, nodeId: input.nodeId, title: normalized.title, audience: normalized.audience, deadlineAt: expiresAt, requestDigest };
+  const payload = {
+    decisionId,
+    fingerprint,
+    nodeId: input.nodeId,
+    title: normalized.title,
+    audience: normalized.audience,
+    deadlineAt: expiresAt,
+    requestDigest,
+  };
   tx.event(run.resourceNo, { type: "decision.requested", actor, payload });
   tx.event(resourceNo, { type: "decision.requested", actor, payload });
-  for (const destination of new Set(audience.destinations)) queueDelivery(tx, { decisionId, requestDigest, resourceNo, destination });
+  for (const destination of new Set(audience.destinations))
+    queueDelivery(tx, { decisionId, requestDigest, resourceNo, destination });
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
 
 function audienceOf(authored: unknown, access: Access): Access["audiences"][string] {
-  const name = typeof authored === "object" && authored !== null ? (authored as { audience?: unknown }).audience : undefined;
+  const name =
+    typeof authored === "object" && authored !== null ? (authored as { audience?: unknown }).audience : undefined;
   const found = typeof name === "string" && Object.hasOwn(access.audiences, name) ? access.audiences[name] : undefined;
   if (found !== undefined) return found;
   const known = Object.keys(access.audiences);
-  throw new HoldpointError("audienceUnknown", `The audience ${JSON.stringify(name) ?? "(none)"} is not configured; known: ${known.join(", ") || "none"}.`, {
-    details: { audience: typeof name === "string" ? name : null, known },
-  });
+  throw new HoldpointError(
+    "audienceUnknown",
+    `The audience ${JSON.stringify(name) ?? "(none)"} is not configured; known: ${known.join(", ") || "none"}.`,
+    {
+      details: { audience: typeof name === "string" ? name : null, known },
+    },
+  );
 }
 
 interface NewDecision {
@@ -97,7 +111,10 @@ function insertDecision(tx: Tx, { access, attemptNo, fingerprint, normalized, re
   );
 }
 
-function queueDelivery(tx: Tx, card: { decisionId: string; requestDigest: string; resourceNo: number; destination: string }): void {
+function queueDelivery(
+  tx: Tx,
+  card: { decisionId: string; requestDigest: string; resourceNo: number; destination: string },
+): void {
   const { decisionId, destination, requestDigest, resourceNo } = card;
   const { channel, kind, place, profile } = parseDestination(destination);
   ensureChannel(tx, { channelId: channel, kind, profile });

@@ -10,7 +10,12 @@ import type { DecisionRow } from "./rows.ts";
 import { settleAll } from "./settle.ts";
 
 /** The transition of the decision's table for each way to end. */
-const EVENT = { human: "answered", timeout_policy: "timedOut", explicit_cancel: "cancelled", expired_no_default: "expired" } as const;
+const EVENT = {
+  human: "answered",
+  timeout_policy: "timedOut",
+  explicit_cancel: "cancelled",
+  expired_no_default: "expired",
+} as const;
 /** The event in its chain. */
 const TOLD = {
   human: "decision.answered",
@@ -28,7 +33,12 @@ export interface ResolutionFacts {
 }
 
 /** Stores the resolution of a pending decision. The primary key makes a second one impossible. */
-export function resolveDecision(tx: Tx, decision: DecisionRow, resolution: DecisionResolution, facts: ResolutionFacts): void {
+export function resolveDecision(
+  tx: Tx,
+  decision: DecisionRow,
+  resolution: DecisionResolution,
+  facts: ResolutionFacts,
+): void {
   const { assurance, choice, graceAfterOutage, personId, provenance, source } = resolution;
   decision.status = next("decision", decision.status, EVENT[provenance]) as DecisionRow["status"];
   tx.run(

@@ -1,7 +1,14 @@
 /**
  * Rows of decisions: loading the request, the one resolution and the votes in the shapes of contracts/decision.
  */
-import { answerDigestOf, RESOLUTION_SCHEMA, type Assurance, type DecisionResolution, type DecisionVote, type Provenance } from "../../contracts/decision/answer.ts";
+import {
+  answerDigestOf,
+  RESOLUTION_SCHEMA,
+  type Assurance,
+  type DecisionResolution,
+  type DecisionVote,
+  type Provenance,
+} from "../../contracts/decision/answer.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -66,7 +73,9 @@ export function decisionByRef(db: Reader, given: string): DecisionRow {
   const [only] = found;
   if (only === undefined) throw new HoldpointError("decisionNotFound", `No decision fits "${given}".`);
   if (found.length === 1) return only;
-  const list = found.map(({ decisionId, requestDigest, title }) => `${requestDigest.slice(7, 17)} (${title}, ${decisionId})`);
+  const list = found.map(
+    ({ decisionId, requestDigest, title }) => `${requestDigest.slice(7, 17)} (${title}, ${decisionId})`,
+  );
   throw new HoldpointError("ambiguousId", `"${given}" fits ${found.length} decisions: ${list.join("; ")}.`, {
     details: { candidates: found.map(({ decisionId }) => decisionId) },
   });

@@ -7,7 +7,7 @@ import type { Tx } from "../tx.ts";
 import { knownDecision, type DecisionRow } from "./rows.ts";
 
 /** 1: the verdict. 2: the verdict and what became of the run. */
-export type StateRevision = 1 | 2;
+type StateRevision = 1 | 2;
 
 interface Shown {
   effectId: string;
@@ -24,18 +24,13 @@ const SHOWN = `SELECT e.effect_id AS effectId, p.reference, p.part, e.channel_id
   WHERE e.decision_id = ? AND p.reference IS NOT NULL AND (e.purpose = 'delivery' OR q.effect_id IS NOT NULL)`;
 const IN_ORDER = "ORDER BY e.effect_no, p.attempt_number, p.part";
 
-/** Queues the settlement of every known reference of a decision; nothing while it is pending. */
-export function queueSettlements(tx: Tx, decisionId: string): void {
-  const decision = knownDecision(tx, decisionId);
-  if (decision.status !== "pending") settleAll(tx, decision, stateRevision(tx, decision));
-}
-
-/** The same for one reference that has just become known. */
+/** A reference has just become known: queues its settlement if the decision is over. */
 export function settleReference(tx: Tx, decisionId: string, reference: string): void {
   const decision = knownDecision(tx, decisionId);
   if (decision.status === "pending") return;
   const revision = stateRevision(tx, decision);
-  for (const shown of tx.all<Shown>(`${SHOWN} AND p.reference = ? ${IN_ORDER}`, decisionId, reference)) settle(tx, decision, shown, revision);
+  for (const shown of tx.all<Shown>(`${SHOWN} AND p.reference = ? ${IN_ORDER}`, decisionId, reference))
+    settle(tx, decision, shown, revision);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
@@ -53,15 +48,21 @@ export function queueStory(tx: Tx, runNo: number): void {
 }
 
 /** What a card of this decision can show now: the end of the story belongs to the run's latest decision only. */
-export function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
+function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
   if (decision.status !== "accepted") return 1;
-  const run = tx.get<{ finished: number | null }>("SELECT finished_at AS finished FROM runs WHERE run_no = ?", decision.runNo);
+  const run = tx.get<{ finished: number | null }>(
+    "SELECT finished_at AS finished FROM runs WHERE run_no = ?",
+    decision.runNo,
+  );
   if (run === undefined || run.finished === null) return 1;
   return latestOf(tx, decision.runNo)?.decisionId === decision.decisionId ? 2 : 1;
 }
 
 function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
-  const row = tx.get<{ id: string }>("SELECT decision_id AS id FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1", runNo);
+  const row = tx.get<{ id: string }>(
+    "SELECT decision_id AS id FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1",
+    runNo,
+  );
   return row === undefined ? undefined : knownDecision(tx, row.id);
 }
 
@@ -88,8 +89,13 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, revision: StateRevi
   if (!created || isPrompt) return;
   // What an older one would have shown, this one shows too.
   if (revision > 1) {
-    const where = "decision_id = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_id <> ?";
+    const where =
+      "decision_id = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_id <> ?";
     cancelPending(tx, where, decisionId, channelId, reference, effectId);
   }
-  tx.event(decision.resourceNo, { type: "settlement.queued", actor: { type: "server", id: "settlement" }, payload: { effectId, destination, reference, part, revision } });
+  tx.event(decision.resourceNo, {
+    type: "settlement.queued",
+    actor: { type: "server", id: "settlement" },
+    payload: { effectId, destination, reference, part, revision },
+  });
 }

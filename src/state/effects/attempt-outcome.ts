@@ -60,15 +60,26 @@ export const finishAttempt = defineCommand("effects.finishAttempt", (tx: Tx, inp
       else settled(tx, open, input.error ?? null);
   }
   const { nextAttemptAt, status } = effect;
-  tell(tx, effect, "outcome", input.attempt, { outcome: input.outcome, status, ...(input.error ? { error: input.error } : {}) });
+  tell(tx, effect, "outcome", input.attempt, {
+    outcome: input.outcome,
+    status,
+    ...(input.error ? { error: input.error } : {}),
+  });
   return { status, nextAttemptAt: status === "pending" ? nextAttemptAt : null };
 });
 
 function accepted(tx: Tx, { attempt, effect }: OpenAttempt): void {
-  if (attempt.state === "recorded") throw new HoldpointError("protocolRejected", `Attempt ${attempt.attempt} of ${effect.effectId} was accepted before it was dispatched.`);
+  if (attempt.state === "recorded")
+    throw new HoldpointError(
+      "protocolRejected",
+      `Attempt ${attempt.attempt} of ${effect.effectId} was accepted before it was dispatched.`,
+    );
   if (effect.purpose === "settlement") closeParts(tx, effect, attempt.attempt, "accepted");
   else if (!isComplete(progressOf(partsOf(tx, effect.effectId)))) {
-    throw new HoldpointError("protocolRejected", `Attempt ${attempt.attempt} of ${effect.effectId} was accepted, but a part has no receipt.`);
+    throw new HoldpointError(
+      "protocolRejected",
+      `Attempt ${attempt.attempt} of ${effect.effectId} was accepted, but a part has no receipt.`,
+    );
   }
   moveAttempt(tx, attempt, "accepted");
   moveEffect(tx, effect, "applied", { error: null });
@@ -100,7 +111,8 @@ function notSent(tx: Tx, { attempt, effect }: OpenAttempt, error: ErrorRecord | 
 
 /** An uncertain end before or between parts: their receipts say everything. */
 function settled(tx: Tx, open: OpenAttempt, error: ErrorRecord | null): void {
-  if (open.attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, open.effect.effectId)))) accepted(tx, open);
+  if (open.attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, open.effect.effectId))))
+    accepted(tx, open);
   else notSent(tx, open, error);
 }
 
@@ -123,7 +135,12 @@ export function ambiguous(tx: Tx, { attempt, effect }: OpenAttempt, error: Error
 }
 
 /** Closes the part that was on its way, if one was. */
-function closeParts(tx: Tx, effect: EffectRow, attempt: number, event: "accepted" | "rejected" | "notSent" | "uncertain"): void {
+function closeParts(
+  tx: Tx,
+  effect: EffectRow,
+  attempt: number,
+  event: "accepted" | "rejected" | "notSent" | "uncertain",
+): void {
   for (const part of partsOf(tx, effect.effectId)) {
     if (part.attempt !== attempt || part.state !== "dispatching") continue;
     if (event === "accepted") acceptPart(tx, part);
@@ -138,14 +155,21 @@ function backOff(tx: Tx, effect: EffectRow, error: ErrorRecord | null): void {
 }
 
 /** Back to pending, unless nobody needs it any more. */
-export function again(tx: Tx, effect: EffectRow, change: { nextAttemptAt: number; failures?: number; error: ErrorRecord | null }): void {
+export function again(
+  tx: Tx,
+  effect: EffectRow,
+  change: { nextAttemptAt: number; failures?: number; error: ErrorRecord | null },
+): void {
   moveEffect(tx, effect, isOver(tx, effect) ? "cancelled" : "notApplied", change);
 }
 
 function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
   if (effect.decisionId === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
-  return tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)?.status !== "pending";
+  return (
+    tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)
+      ?.status !== "pending"
+  );
 }
 
 /** A place that is dead is tried once: what else waits for it is rejected with the same reason, at most a page at a time. */

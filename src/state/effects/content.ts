@@ -23,7 +23,12 @@ type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
 const POST = { op: "post", part: null, reference: null } as const;
 
 /** The part of a `perform` frame that depends on what kind of message it is. Stores the tokens of a card's buttons. */
-export function frameOf(tx: Tx, effect: EffectRow, attempt: number, copy: { readonly repeatOf: number | null; readonly timeZone: string | undefined }): Frame {
+export function frameOf(
+  tx: Tx,
+  effect: EffectRow,
+  attempt: number,
+  copy: { readonly repeatOf: number | null; readonly timeZone: string | undefined },
+): Frame {
   switch (effect.purpose) {
     case "delivery": {
       const decision = knownDecision(tx, effect.decisionId as string);
@@ -47,7 +52,10 @@ export function frameOf(tx: Tx, effect: EffectRow, attempt: number, copy: { read
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
   const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
   const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectId, shown.attempt);
-  return cardContent(tx, knownDecision(tx, effect.decisionId as string), { repeatOf: copy?.repeatOf ?? null, timeZone });
+  return cardContent(tx, knownDecision(tx, effect.decisionId as string), {
+    repeatOf: copy?.repeatOf ?? null,
+    timeZone,
+  });
 }
 
 /** One unguessable token per choice; only their hashes are stored, bound to attempt, version, choice and destination. */

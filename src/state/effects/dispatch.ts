@@ -30,7 +30,8 @@ export interface OpenAttempt {
 export function openAttemptOf(tx: Tx, ref: AttemptRef): OpenAttempt | undefined {
   if (channelById(tx, ref.channelId)?.adapterEpoch !== ref.adapterEpoch) return undefined;
   const effect = effectById(tx, ref.effectId);
-  if (effect?.status !== "applying" || effect.channelId !== ref.channelId || effect.attemptCount !== ref.attempt) return undefined;
+  if (effect?.status !== "applying" || effect.channelId !== ref.channelId || effect.attemptCount !== ref.attempt)
+    return undefined;
   const attempt = attemptOf(tx, ref.effectId, ref.attempt);
   if (attempt === undefined || attempt.ownerId !== ref.adapterEpoch) return undefined;
   return attempt.state === "recorded" || attempt.state === "dispatching" ? { effect, attempt } : undefined;
@@ -46,6 +47,9 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
     moveEffect(tx, effect, "cancelled");
     tell(tx, effect, "outcome", attempt.attempt, { outcome: "cancelled" });
     return { go: false };
+  }
+  if (partOf(tx, effect.effectId, attempt.attempt, input.part) !== undefined) {
+    throw new HoldpointError("protocolRejected", `Part ${input.part} of effect ${effect.effectId} was begun before.`);
   }
   if (effect.purpose !== "settlement") checkOrder(tx, effect, input);
   if (attempt.state === "recorded") moveAttempt(tx, attempt, "dispatched");
@@ -63,7 +67,10 @@ function isObsolete(tx: Tx, effect: EffectRow): boolean {
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {
-  return effect.purpose === "reply" && tx.get("SELECT 1 FROM decision_prompts WHERE effect_id = ?", effect.effectId) !== undefined;
+  return (
+    effect.purpose === "reply" &&
+    tx.get("SELECT 1 FROM decision_prompts WHERE effect_id = ?", effect.effectId) !== undefined
+  );
 }
 
 export function hasNewerSettlement(tx: Tx, effect: EffectRow): boolean {
@@ -83,29 +90,39 @@ function checkOrder(tx: Tx, effect: EffectRow, { of, part }: PartRef): void {
   const progress = progressOf(partsOf(tx, effect.effectId));
   if (part === progress.firstMissing && part <= of && (progress.of === 0 || progress.of === of)) return;
   const expected = `${progress.firstMissing} of ${progress.of === 0 ? of : progress.of}`;
-  throw new HoldpointError("protocolRejected", `Part ${part} of ${of} of effect ${effect.effectId} is out of order; expected part ${expected}.`);
+  throw new HoldpointError(
+    "protocolRejected",
+    `Part ${part} of ${of} of effect ${effect.effectId} is out of order; expected part ${expected}.`,
+  );
 }
 
 /**
  * Stores the receipt of a part under its reference. `stored` is false for an attempt that is not this adapter's any more. Repeating
  * the same receipt changes nothing. Throws `protocolRejected` for a part that was not begun, or a reference that is another's.
  */
-export const storePart = defineCommand("effects.storePart", (tx: Tx, input: PartRef & { reference: string }): { stored: boolean } => {
-  const open = openAttemptOf(tx, input);
-  if (open === undefined) return { stored: false };
-  const { effect } = open;
-  const part = partOf(tx, input.effectId, input.attempt, input.part);
-  if (part === undefined) throw new HoldpointError("protocolRejected", `Part ${input.part} of effect ${input.effectId} was never begun.`);
-  if (part.state === "accepted" && part.reference === input.reference) return { stored: true };
-  if (effect.purpose === "settlement") {
-    // The message it edits has its own row; a second one with the same reference would make two out of one.
-    acceptPart(tx, part);
+export const storePart = defineCommand(
+  "effects.storePart",
+  (tx: Tx, input: PartRef & { reference: string }): { stored: boolean } => {
+    const open = openAttemptOf(tx, input);
+    if (open === undefined) return { stored: false };
+    const { effect } = open;
+    const part = partOf(tx, input.effectId, input.attempt, input.part);
+    if (part === undefined)
+      throw new HoldpointError("protocolRejected", `Part ${input.part} of effect ${input.effectId} was never begun.`);
+    if (part.state === "accepted" && part.reference === input.reference) return { stored: true };
+    if (effect.purpose === "settlement") {
+      // The message it edits has its own row; a second one with the same reference would make two out of one.
+      acceptPart(tx, part);
+      return { stored: true };
+    }
+    if (part.reference !== null || partByReference(tx, input.channelId, input.reference) !== undefined) {
+      throw new HoldpointError(
+        "protocolRejected",
+        `Reference ${input.reference} does not fit part ${input.part} of effect ${input.effectId}.`,
+      );
+    }
+    storeReference(tx, effect, part, input.reference);
+    tell(tx, effect, "part", input.attempt, { part: input.part, of: input.of, reference: input.reference });
     return { stored: true };
-  }
-  if (part.reference !== null || partByReference(tx, input.channelId, input.reference) !== undefined) {
-    throw new HoldpointError("protocolRejected", `Reference ${input.reference} does not fit part ${input.part} of effect ${input.effectId}.`);
-  }
-  storeReference(tx, effect, part, input.reference);
-  tell(tx, effect, "part", input.attempt, { part: input.part, of: input.of, reference: input.reference });
-  return { stored: true };
-});
+  },
+);

@@ -4,20 +4,21 @@
  */
 import type { Tx } from "../tx.ts";
 import { isComplete, partByReference, partsOf, progressOf, storeReference, type PartRow } from "./parts.ts";
-import { attemptOf, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
+import { attemptOf, effectById, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 
 /**
  * Whether `reference` is the message of this attempt's last part, the one with the buttons. A part in doubt, on its way, or confirmed without
  * its id becomes accepted under the reference. False when the reference is another message's, or nothing of the attempt was sent.
  */
-export function prove(tx: Tx, effect: EffectRow, attemptNumber: number, reference: string): boolean {
-  const parts = partsOf(tx, effect.effectId);
+export function prove(tx: Tx, effectId: string, attemptNumber: number, reference: string): boolean {
+  const parts = partsOf(tx, effectId);
   const part = parts.findLast(({ attempt }) => attempt === attemptNumber);
   if (part === undefined || part.part !== part.of) return false;
   if (part.reference !== null) return part.reference === reference;
   if (part.state !== "dispatching" && part.state !== "ambiguous" && part.state !== "accepted") return false;
-  if (partByReference(tx, part.channelId, reference) !== undefined) return false;
+  const effect = effectById(tx, effectId);
+  if (effect === undefined || partByReference(tx, part.channelId, reference) !== undefined) return false;
   acceptOnEvidence(tx, effect, part, reference);
   return true;
 }

@@ -15,12 +15,18 @@ export interface Abandoned {
 }
 
 /** An adapter died or was stopped: `recorded` attempts of this epoch were provably not sent, `dispatching` ones are in doubt. */
-export const adapterGone = defineCommand("effects.adapterGone", (tx: Tx, input: { channelId: string; adapterEpoch: string }): Abandoned => abandonAttempts(tx, input));
+export const adapterGone = defineCommand(
+  "effects.adapterGone",
+  (tx: Tx, input: { channelId: string; adapterEpoch: string }): Abandoned => abandonAttempts(tx, input),
+);
 
 /** The rule of `adapterGone` for all message attempts that fit; null = any channel, any adapter epoch. */
-export function abandonAttempts(tx: Tx, which: { readonly channelId: string | null; readonly adapterEpoch: string | null }): Abandoned {
+export function abandonAttempts(
+  tx: Tx,
+  which: { readonly channelId: string | null; readonly adapterEpoch: string | null },
+): Abandoned {
   const effects = tx.all<EffectRow>(
-    `SELECT ${EFFECT_COLUMNS} FROM effects e JOIN effect_attempts a ON a.effect_id = e.effect_id AND a.attempt_number = e.attempt_count
+    `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_applying JOIN effect_attempts a ON a.effect_id = e.effect_id AND a.attempt_number = e.attempt_count
      WHERE e.status = 'applying' AND e.channel_id IS NOT NULL AND (?1 IS NULL OR e.channel_id = ?1) AND (?2 IS NULL OR a.owner_id = ?2) ORDER BY e.effect_no`,
     which.channelId,
     which.adapterEpoch,
@@ -36,7 +42,10 @@ export function abandonAttempts(tx: Tx, which: { readonly channelId: string | nu
 function abandon(tx: Tx, effect: EffectRow): string {
   const attempt = attemptOf(tx, effect.effectId, effect.attemptCount);
   if (attempt === undefined) throw new Error(`effect ${effect.effectId} is applying without an attempt`);
-  const error = new HoldpointError("adapterGone", `The adapter of ${effect.channelId} ended during this attempt.`).toRecord();
+  const error = new HoldpointError(
+    "adapterGone",
+    `The adapter of ${effect.channelId} ended during this attempt.`,
+  ).toRecord();
   if (isInDoubt(tx, { effect, attempt })) {
     ambiguous(tx, { effect, attempt }, error);
   } else if (attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, effect.effectId)))) {
@@ -46,6 +55,13 @@ function abandon(tx: Tx, effect: EffectRow): string {
     moveAttempt(tx, attempt, "notSent", error);
     again(tx, effect, { nextAttemptAt: tx.now, error: null });
   }
-  tell(tx, effect, "outcome", attempt.attempt, { outcome: attempt.state, status: effect.status }, { type: "server", id: "recovery" });
+  tell(
+    tx,
+    effect,
+    "outcome",
+    attempt.attempt,
+    { outcome: attempt.state, status: effect.status },
+    { type: "server", id: "recovery" },
+  );
   return attempt.state;
 }

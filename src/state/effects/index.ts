@@ -14,4 +14,14 @@ import { reserve } from "./reserve.ts";
 
 export { reads } from "./reads.ts";
 
-export const commands = { reserve, report, settle, recover, nextAttempt, dispatch, storePart, finishAttempt, adapterGone } as const;
+export const commands = {
+  reserve,
+  report,
+  settle,
+  recover,
+  nextAttempt,
+  dispatch,
+  storePart,
+  finishAttempt,
+  adapterGone,
+} as const;

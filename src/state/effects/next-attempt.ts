@@ -31,7 +31,10 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
   const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectId));
   const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
   const attempt = recordAttempt(tx, effect, adapterEpoch, fromPart, possiblySentAt);
-  tell(tx, effect, "recorded", attempt, { fromPart, ...(possiblySentAt === null ? {} : { possibleRepeatOf: possiblySentAt }) });
+  tell(tx, effect, "recorded", attempt, {
+    fromPart,
+    ...(possiblySentAt === null ? {} : { possibleRepeatOf: possiblySentAt }),
+  });
   return {
     type: "perform",
     effectId: effect.effectId,
@@ -60,11 +63,11 @@ function openPlaces(tx: Tx, channelId: string): string[] {
   }
 }
 
-const PENDING = `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'pending' AND e.channel_id = ?1 AND e.place = ?2`;
-const DUE_EDIT = `${PENDING} AND e.next_attempt_at <= ?3 AND e.purpose = 'settlement' ORDER BY e.effect_no LIMIT 1`;
-const DUE_POST = `${PENDING} AND e.next_attempt_at <= ?3 AND e.purpose IN ('delivery', 'reply') AND NOT EXISTS (
-  SELECT 1 FROM effects w WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place AND w.effect_no < e.effect_no
-    AND w.destination = e.destination AND w.purpose IN ('delivery', 'reply')) ORDER BY e.effect_no LIMIT 1`;
+const PENDING = `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_queue WHERE e.status = 'pending' AND e.channel_id = ?1 AND e.place = ?2`;
+const DUE_EDIT = `${PENDING} AND (e.purpose = 'settlement') = 1 AND e.next_attempt_at <= ?3 ORDER BY e.effect_no LIMIT 1`;
+const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attempt_at <= ?3 AND NOT EXISTS (
+  SELECT 1 FROM effects w INDEXED BY effects_queue WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place
+    AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination) ORDER BY e.effect_no LIMIT 1`;
 
 function candidatesOf(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
   if (access !== null && !isPlaceAllowed(access, channelId, place)) {
@@ -75,11 +78,18 @@ function candidatesOf(tx: Tx, channelId: string, place: string, access: Access |
 }
 
 function oldest(effects: readonly EffectRow[]): EffectRow | undefined {
-  return effects.reduce<EffectRow | undefined>((best, effect) => (best === undefined || effect.effectNo < best.effectNo ? effect : best), undefined);
+  return effects.reduce<EffectRow | undefined>(
+    (best, effect) => (best === undefined || effect.effectNo < best.effectNo ? effect : best),
+    undefined,
+  );
 }
 
 /** What waits for a place that is not allowed any more ends here, at most a page at a time. */
 function rejectPlace(tx: Tx, channelId: string, place: string): void {
-  const error = new HoldpointError("configInvalid", `Chat ${place} is not allowed for ${channelId} any more; nothing is sent there.`).toRecord();
-  for (const effect of tx.all<EffectRow>(`${PENDING} ORDER BY e.effect_no LIMIT 256`, channelId, place)) moveEffect(tx, effect, "rejected", { error });
+  const error = new HoldpointError(
+    "configInvalid",
+    `Chat ${place} is not allowed for ${channelId} any more; nothing is sent there.`,
+  ).toRecord();
+  for (const effect of tx.all<EffectRow>(`${PENDING} ORDER BY e.effect_no LIMIT 256`, channelId, place))
+    moveEffect(tx, effect, "rejected", { error });
 }

@@ -12,7 +12,16 @@ import { requeueRun } from "../runs/queueing.ts";
 import { runByNo } from "../runs/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { effectByRef } from "./find.ts";
-import { isComplete, movePart, acceptPart, partByReference, partsOf, progressOf, storeReference, type PartRow } from "./parts.ts";
+import {
+  isComplete,
+  movePart,
+  acceptPart,
+  partByReference,
+  partsOf,
+  progressOf,
+  storeReference,
+  type PartRow,
+} from "./parts.ts";
 import { attemptOf, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { effectSummary, shownEffect } from "./views.ts";
 
@@ -55,7 +64,11 @@ export const recover = defineCommand("channels.recover", (tx: Tx, input: Recover
 );
 
 /** Settles one message; also the operation behind the operator's command in a chat. */
-export function recoverMessage(tx: Tx, effect: EffectRow, input: Pick<RecoverInput, "action" | "part" | "reference" | "actor">): EffectSummary {
+export function recoverMessage(
+  tx: Tx,
+  effect: EffectRow,
+  input: Pick<RecoverInput, "action" | "part" | "reference" | "actor">,
+): EffectSummary {
   const outcome = input.action === "confirm" ? "applied" : "retry";
   if (effect.purpose === "action") settleAction(tx, effect, outcome, null);
   else settleMessage(tx, effect, outcome, input);
@@ -63,7 +76,11 @@ export function recoverMessage(tx: Tx, effect: EffectRow, input: Pick<RecoverInp
 }
 
 function told(tx: Tx, effect: EffectRow, outcome: Verdict, actor: Actor): EffectSummary {
-  tx.event(effect.resourceNo, { type: "effect.settled", actor, payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status } });
+  tx.event(effect.resourceNo, {
+    type: "effect.settled",
+    actor,
+    payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status },
+  });
   return effectSummary(tx, shownEffect(tx, effect.effectId));
 }
 
@@ -85,12 +102,21 @@ function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonV
   if (!over) requeueRun(tx, run);
 }
 
-function settleMessage(tx: Tx, effect: EffectRow, outcome: Verdict, named: { readonly part: number | null; readonly reference: string | null }): void {
+function settleMessage(
+  tx: Tx,
+  effect: EffectRow,
+  outcome: Verdict,
+  named: { readonly part: number | null; readonly reference: string | null },
+): void {
   if (outcome === "applied") confirm(tx, effect, named);
   else retry(tx, effect, outcome);
 }
 
-function confirm(tx: Tx, effect: EffectRow, named: { readonly part: number | null; readonly reference: string | null }): void {
+function confirm(
+  tx: Tx,
+  effect: EffectRow,
+  named: { readonly part: number | null; readonly reference: string | null },
+): void {
   const parts = partsOf(tx, effect.effectId);
   const part = partToConfirm(effect, parts, named.part);
   const reference = named.reference === null ? null : referenceIn(tx, effect, named.reference);
@@ -109,7 +135,9 @@ function confirm(tx: Tx, effect: EffectRow, named: { readonly part: number | nul
 
 /** The part in doubt, or the one that is named, if it has no reference yet. */
 function partToConfirm(effect: EffectRow, parts: readonly PartRow[], number: number | null): PartRow {
-  const open = parts.filter(({ reference, state }) => state === "ambiguous" || (state === "accepted" && reference === null));
+  const open = parts.filter(
+    ({ reference, state }) => state === "ambiguous" || (state === "accepted" && reference === null),
+  );
   const doubtful = open.findLast(({ state }) => state === "ambiguous") ?? (open.length === 1 ? open[0] : undefined);
   const part = number === null ? doubtful : open.findLast((candidate) => candidate.part === number);
   if (part !== undefined && effect.purpose !== "settlement") return part;
@@ -118,16 +146,23 @@ function partToConfirm(effect: EffectRow, parts: readonly PartRow[], number: num
 
 function referenceIn(tx: Tx, effect: EffectRow, given: string): string {
   const id = given.startsWith(`${effect.place}:`) ? given.slice(`${effect.place}:`.length) : given;
-  if (!/^[1-9][0-9]{0,19}$/.test(id)) throw new HoldpointError("referenceInvalid", `"${given}" is no message id; a message id is a number.`);
+  if (!/^[1-9][0-9]{0,19}$/.test(id))
+    throw new HoldpointError("referenceInvalid", `"${given}" is no message id; a message id is a number.`);
   const reference = `${effect.place}:${id}`;
   const known = partByReference(tx, effect.channelId as string, reference);
-  if (known !== undefined) throw new HoldpointError("referenceInvalid", `Message ${id} in ${effect.place} is known already: it belongs to effect ${known.effectId}.`);
+  if (known !== undefined)
+    throw new HoldpointError(
+      "referenceInvalid",
+      `Message ${id} in ${effect.place} is known already: it belongs to effect ${known.effectId}.`,
+    );
   return reference;
 }
 
 function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void {
-  if (effect.status !== "ambiguous" && effect.status !== "rejected") throw wrongState(effect, "only an uncertain or rejected message can be sent again");
-  if (isDecided(tx, effect) && effect.purpose !== "settlement") throw wrongState(effect, "its decision is over; confirm it, with --reference if the card is in the chat");
+  if (effect.status !== "ambiguous" && effect.status !== "rejected")
+    throw wrongState(effect, "only an uncertain or rejected message can be sent again");
+  if (isDecided(tx, effect) && effect.purpose !== "settlement")
+    throw wrongState(effect, "its decision is over; confirm it, with --reference if the card is in the chat");
   if (outcome === "notApplied") {
     for (const part of partsOf(tx, effect.effectId)) {
       if (part.state !== "ambiguous") continue;
@@ -142,9 +177,14 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
 /** Whether the decision that a card or a question for text belongs to is over. */
 function isDecided(tx: Tx, effect: EffectRow): boolean {
   if (effect.decisionId === null) return false;
-  return tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)?.status !== "pending";
+  return (
+    tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)
+      ?.status !== "pending"
+  );
 }
 
 function wrongState(effect: EffectRow, why: string): HoldpointError {
-  return new HoldpointError("effectState", `Effect ${effect.shortId} is ${effect.status}: ${why}.`, { details: { effectId: effect.effectId, status: effect.status } });
+  return new HoldpointError("effectState", `Effect ${effect.shortId} is ${effect.status}: ${why}.`, {
+    details: { effectId: effect.effectId, status: effect.status },
+  });
 }

@@ -21,20 +21,33 @@ export interface PartRow {
   readonly at: number;
 }
 
-const COLUMNS = "effect_id AS effectId, attempt_number AS attempt, part, parts_of AS \"of\", channel_id AS channelId, state, reference, at";
+const COLUMNS =
+  'effect_id AS effectId, attempt_number AS attempt, part, parts_of AS "of", channel_id AS channelId, state, reference, at';
 
 /** All parts of an effect, by attempt and part. */
 export function partsOf(db: Reader, effectId: string): PartRow[] {
-  return db.all<PartRow>(`SELECT ${COLUMNS} FROM effect_parts WHERE effect_id = ? ORDER BY attempt_number, part`, effectId);
+  return db.all<PartRow>(
+    `SELECT ${COLUMNS} FROM effect_parts WHERE effect_id = ? ORDER BY attempt_number, part`,
+    effectId,
+  );
 }
 
 export function partOf(db: Reader, effectId: string, attempt: number, part: number): PartRow | undefined {
-  return db.get<PartRow>(`SELECT ${COLUMNS} FROM effect_parts WHERE effect_id = ? AND attempt_number = ? AND part = ?`, effectId, attempt, part);
+  return db.get<PartRow>(
+    `SELECT ${COLUMNS} FROM effect_parts WHERE effect_id = ? AND attempt_number = ? AND part = ?`,
+    effectId,
+    attempt,
+    part,
+  );
 }
 
 /** The part of a message that a reference names, on one channel. */
 export function partByReference(db: Reader, channelId: string, reference: string): PartRow | undefined {
-  return db.get<PartRow>(`SELECT ${COLUMNS} FROM effect_parts WHERE channel_id = ? AND reference = ?`, channelId, reference);
+  return db.get<PartRow>(
+    `SELECT ${COLUMNS} FROM effect_parts WHERE channel_id = ? AND reference = ?`,
+    channelId,
+    reference,
+  );
 }
 
 /** Begins a part: its first byte may be sent once this is on disk. */
@@ -54,7 +67,14 @@ export function beginPart(tx: Tx, effect: EffectRow, attempt: number, part: numb
 export function movePart(tx: Tx, part: PartRow, event: string): void {
   const state = next("effectPart", part.state, event);
   const at = event === "uncertain" ? part.at : tx.now;
-  tx.run("UPDATE effect_parts SET state = ?, at = ? WHERE effect_id = ? AND attempt_number = ? AND part = ?", state, at, part.effectId, part.attempt, part.part);
+  tx.run(
+    "UPDATE effect_parts SET state = ?, at = ? WHERE effect_id = ? AND attempt_number = ? AND part = ?",
+    state,
+    at,
+    part.effectId,
+    part.attempt,
+    part.part,
+  );
 }
 
 /** Accepts a part without a reference (an edit, or a copy that a person confirmed without its id). */

@@ -12,7 +12,9 @@ const UNSETTLED = "e.status IN ('pending', 'applying', 'ambiguous')";
 export const reads = (db: ReadDb) => ({
   /** Newest first, at most a page; without `all` only those that are not settled. */
   list({ all }: { all: boolean }): EffectSummary[] {
-    const rows = db.all<ShownEffect>(`${SHOWN_EFFECTS} ${all ? "" : `WHERE ${UNSETTLED}`} ORDER BY e.effect_no DESC LIMIT ${PAGE.rows}`);
+    const rows = db.all<ShownEffect>(
+      `${SHOWN_EFFECTS} ${all ? "" : `WHERE ${UNSETTLED}`} ORDER BY e.effect_no DESC LIMIT ${PAGE.rows}`,
+    );
     return rows.map((row) => effectSummary(db, row));
   },
   /** One effect with attempts and parts. Throws `effectNotFound` or `ambiguousId`. */

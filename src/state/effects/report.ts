@@ -29,16 +29,26 @@ export interface ReportResult {
 export const report = defineCommand("effects.report", (tx: Tx, input: ReportInput): ReportResult => {
   const run = claimedRun(tx, input.claim);
   const effect = effectById(tx, input.effectId);
-  if (effect === undefined || effect.runNo !== run.runNo) throw new HoldpointError("effectNotFound", `Run ${run.runId} has no effect "${input.effectId}".`);
+  if (effect === undefined || effect.runNo !== run.runNo)
+    throw new HoldpointError("effectNotFound", `Run ${run.runId} has no effect "${input.effectId}".`);
   const attempt = attemptOf(tx, effect.effectId, input.attempt);
   if (effect.status !== "applying" || attempt === undefined || input.attempt !== effect.attemptCount) {
-    throw new HoldpointError("protocolRejected", `Attempt ${input.attempt} of effect ${effect.shortId} is not open (${effect.status}).`);
+    throw new HoldpointError(
+      "protocolRejected",
+      `Attempt ${input.attempt} of effect ${effect.shortId} is not open (${effect.status}).`,
+    );
   }
   const { error, outcome, result } = input;
   tx.event(run.resourceNo, {
     type: "effect.reported",
     actor: runnerActor(input.claim),
-    payload: { effectId: effect.effectId, effectType: effect.effectType, attempt: input.attempt, outcome, ...(error === undefined ? {} : { error }) },
+    payload: {
+      effectId: effect.effectId,
+      effectType: effect.effectType,
+      attempt: input.attempt,
+      outcome,
+      ...(error === undefined ? {} : { error }),
+    },
   });
   switch (outcome) {
     case "applied":

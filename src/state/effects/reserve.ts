@@ -9,7 +9,18 @@ import { defineCommand } from "../command.ts";
 import { parkRun } from "../runs/queueing.ts";
 import { claimedRun, openAttempt, runnerActor, type RunRow } from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
-import { attemptOf, effectById, effectIdOf, insertEffect, moveAttempt, moveEffect, recordAttempt, type AttemptRow, type EffectRow, type Recovery } from "./rows.ts";
+import {
+  attemptOf,
+  effectById,
+  effectIdOf,
+  insertEffect,
+  moveAttempt,
+  moveEffect,
+  recordAttempt,
+  type AttemptRow,
+  type EffectRow,
+  type Recovery,
+} from "./rows.ts";
 
 export interface ReserveInput {
   readonly claim: Claim;
@@ -40,22 +51,39 @@ export const reserve = defineCommand("effects.reserve", (tx: Tx, input: ReserveI
   const run = claimedRun(tx, input.claim);
   const open = openAttempt(tx, run);
   if (open?.status !== "running" || open.nodeId !== input.nodeId || run.steps !== input.step) {
-    throw new HoldpointError("protocolRejected", `Node "${input.nodeId}" (step ${input.step}) of run ${run.runId} is not the one that is being executed.`);
+    throw new HoldpointError(
+      "protocolRejected",
+      `Node "${input.nodeId}" (step ${input.step}) of run ${run.runId} is not the one that is being executed.`,
+    );
   }
   const key = [run.runId, input.effectType, input.nodeId, String(open.visit)].join("\0");
   const requestDigest = sha256Digest(input.request);
   const effect = effectById(tx, effectIdOf(key)) ?? create(tx, run, input, key, requestDigest);
   if (effect.requestDigest !== requestDigest) {
-    throw new HoldpointError("effectConflict", `Effect "${input.effectType}" of node "${input.nodeId}" was reserved before with another request.`, {
-      details: { effectId: effect.effectId, nodeId: input.nodeId, visit: open.visit },
-    });
+    throw new HoldpointError(
+      "effectConflict",
+      `Effect "${input.effectType}" of node "${input.nodeId}" was reserved before with another request.`,
+      {
+        details: { effectId: effect.effectId, nodeId: input.nodeId, visit: open.visit },
+      },
+    );
   }
   return proceed(tx, run, effect, input.claim);
 });
 
 function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDigest: string): EffectRow {
   const { effectType, nodeId, recovery, request } = input;
-  const { effectId } = insertEffect(tx, { purpose: "action", effectType, key, resourceNo: run.resourceNo, request, requestDigest, runNo: run.runNo, nodeId, recovery });
+  const { effectId } = insertEffect(tx, {
+    purpose: "action",
+    effectType,
+    key,
+    resourceNo: run.resourceNo,
+    request,
+    requestDigest,
+    runNo: run.runNo,
+    nodeId,
+    recovery,
+  });
   return effectById(tx, effectId) as EffectRow;
 }
 
@@ -65,9 +93,21 @@ function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveR
   const key = effectId;
   switch (effect.status) {
     case "applied":
-      return { effectId, key, attempt: effect.attemptCount, state: "applied", ...(effect.result === null ? {} : { result: tx.unpack(effect.result) }) };
+      return {
+        effectId,
+        key,
+        attempt: effect.attemptCount,
+        state: "applied",
+        ...(effect.result === null ? {} : { result: tx.unpack(effect.result) }),
+      };
     case "rejected":
-      return { effectId, key, attempt: effect.attemptCount, state: "rejected", ...(effect.error === null ? {} : { error: tx.unpack(effect.error) as unknown as ErrorRecord }) };
+      return {
+        effectId,
+        key,
+        attempt: effect.attemptCount,
+        state: "rejected",
+        ...(effect.error === null ? {} : { error: tx.unpack(effect.error) as unknown as ErrorRecord }),
+      };
     case "pending":
       return { effectId, key, attempt: begin(tx, run, effect, claim, "fresh"), state: "fresh" };
     case "applying":
@@ -112,14 +152,22 @@ export function begin(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim, stat
 /** The event also counts as progress of the runner, so that its death in the middle of an action is not taken for a start that fails. */
 function tellReserved(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim, attempt: number, state: string): void {
   const { effectId, effectType, nodeId } = effect;
-  tx.event(run.resourceNo, { type: "effect.reserved", actor: runnerActor(claim), payload: { effectId, effectType, nodeId, attempt, state } });
+  tx.event(run.resourceNo, {
+    type: "effect.reserved",
+    actor: runnerActor(claim),
+    payload: { effectId, effectType, nodeId, attempt, state },
+  });
 }
 
 /** The run waits, with a named cause, until a person has settled the effect. */
 export function park(tx: Tx, run: RunRow, effect: EffectRow): void {
-  const error = new HoldpointError("effectUncertain", `Whether "${effect.effectType}" of node "${effect.nodeId}" happened is not known.`, {
-    remedy: `Find out, then run \`holdpoint effect settle ${effect.shortId} applied|notApplied|retry\`.`,
-    details: { effectId: effect.effectId },
-  });
+  const error = new HoldpointError(
+    "effectUncertain",
+    `Whether "${effect.effectType}" of node "${effect.nodeId}" happened is not known.`,
+    {
+      remedy: `Find out, then run \`holdpoint effect settle ${effect.shortId} applied|notApplied|retry\`.`,
+      details: { effectId: effect.effectId },
+    },
+  );
   parkRun(tx, run, "effectAmbiguous", error.toRecord());
 }

@@ -5,6 +5,7 @@
 import { resourceId, shortId } from "../../contracts/ids.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import { next } from "../../contracts/states.ts";
+import { packError } from "../runs/rows.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 
@@ -125,7 +126,7 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
   effect.status = status;
   effect.nextAttemptAt = change.nextAttemptAt ?? effect.nextAttemptAt;
   effect.failures = change.failures ?? effect.failures;
-  const error = change.error === undefined ? effect.error : change.error === null ? null : tx.pack(change.error);
+  const error = change.error === undefined ? effect.error : packError(tx, change.error);
   const result = change.result === undefined ? effect.result : tx.pack(change.result);
   tx.run(
     "UPDATE effects SET status = ?, next_attempt_at = ?, failures = ?, error = ?, result = ?, settled_at = ? WHERE effect_id = ?",
@@ -142,7 +143,12 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
 /** Cancels pending effects that a SQL condition names; returns how many. */
 export function cancelPending(tx: Tx, where: string, ...params: (string | number)[]): number {
   const status = next("effect", "pending", "cancelled");
-  return tx.run(`UPDATE effects SET status = ?, settled_at = ? WHERE status = 'pending' AND ${where}`, status, tx.now, ...params).changes;
+  return tx.run(
+    `UPDATE effects SET status = ?, settled_at = ? WHERE status = 'pending' AND ${where}`,
+    status,
+    tx.now,
+    ...params,
+  ).changes;
 }
 
 export type AttemptState = "recorded" | "dispatching" | "accepted" | "rejected" | "notSent" | "ambiguous";
@@ -165,15 +171,28 @@ const ATTEMPT_COLUMNS = `effect_id AS effectId, attempt_number AS attempt, owner
   dispatched_at AS dispatchedAt, finished_at AS finishedAt, error`;
 
 export function attemptOf(db: Reader, effectId: string, attempt: number): AttemptRow | undefined {
-  return db.get<AttemptRow>(`SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? AND attempt_number = ?`, effectId, attempt);
+  return db.get<AttemptRow>(
+    `SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? AND attempt_number = ?`,
+    effectId,
+    attempt,
+  );
 }
 
 export function attemptsOf(db: Reader, effectId: string): AttemptRow[] {
-  return db.all<AttemptRow>(`SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? ORDER BY attempt_number`, effectId);
+  return db.all<AttemptRow>(
+    `SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? ORDER BY attempt_number`,
+    effectId,
+  );
 }
 
 /** Records the next attempt of a pending effect, which is `applying` from now on. Returns the attempt's number. */
-export function recordAttempt(tx: Tx, effect: EffectRow, ownerId: string, fromPart = 1, repeatOf: number | null = null): number {
+export function recordAttempt(
+  tx: Tx,
+  effect: EffectRow,
+  ownerId: string,
+  fromPart = 1,
+  repeatOf: number | null = null,
+): number {
   const attempt = effect.attemptCount + 1;
   const status = next("effect", effect.status, "attempted") as EffectStatus;
   tx.run("UPDATE effects SET status = ?, attempt_count = ? WHERE effect_id = ?", status, attempt, effect.effectId);
@@ -196,14 +215,20 @@ export function moveAttempt(tx: Tx, attempt: AttemptRow, event: string, error?: 
   const state = next("effectAttempt", attempt.state, event) as AttemptState;
   attempt.state = state;
   if (state === "dispatching") {
-    tx.run("UPDATE effect_attempts SET state = ?, dispatched_at = ? WHERE effect_id = ? AND attempt_number = ?", state, tx.now, attempt.effectId, attempt.attempt);
+    tx.run(
+      "UPDATE effect_attempts SET state = ?, dispatched_at = ? WHERE effect_id = ? AND attempt_number = ?",
+      state,
+      tx.now,
+      attempt.effectId,
+      attempt.attempt,
+    );
     return;
   }
   tx.run(
     "UPDATE effect_attempts SET state = ?, finished_at = ?, error = coalesce(?, error) WHERE effect_id = ? AND attempt_number = ?",
     state,
     tx.now,
-    error === undefined ? null : tx.pack(error),
+    packError(tx, error),
     attempt.effectId,
     attempt.attempt,
   );

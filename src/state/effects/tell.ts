@@ -9,7 +9,14 @@ import type { EffectRow } from "./rows.ts";
 export type Step = "recorded" | "dispatching" | "part" | "outcome";
 
 /** Appends `delivery.<step>`, or `settlement.outcome` / `reply.outcome`, to the chain of the effect's resource. */
-export function tell(tx: Tx, effect: EffectRow, step: Step, attempt: number, facts: { readonly [key: string]: unknown; readonly error?: ErrorRecord | null }, actor?: Actor): void {
+export function tell(
+  tx: Tx,
+  effect: EffectRow,
+  step: Step,
+  attempt: number,
+  facts: { readonly [key: string]: unknown; readonly error?: ErrorRecord | null },
+  actor?: Actor,
+): void {
   if (effect.purpose === "action" || (effect.purpose !== "delivery" && step !== "outcome")) return;
   tx.event(effect.resourceNo, {
     type: `${effect.purpose}.${step}`,

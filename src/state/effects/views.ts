@@ -51,7 +51,9 @@ export function effectSummary(db: JsonReader, effect: ShownEffect): EffectSummar
 /** The command that a person settles an uncertain effect with. */
 function settleWith({ purpose, shortId, status }: EffectRow): string | null {
   if (status !== "ambiguous") return null;
-  return purpose === "action" ? `holdpoint effect settle ${shortId} applied|notApplied|retry` : `holdpoint channel recover ${shortId} confirm|retry`;
+  return purpose === "action"
+    ? `holdpoint effect settle ${shortId} applied|notApplied|retry`
+    : `holdpoint channel recover ${shortId} confirm|retry`;
 }
 
 export function effectDetail(db: JsonReader, effect: ShownEffect): EffectDetail {
@@ -67,7 +69,14 @@ export function effectDetail(db: JsonReader, effect: ShownEffect): EffectDetail 
       finishedAt,
       error: errorOf(db, error),
     })),
-    parts: partsOf(db, effect.effectId).map(({ at, attempt, of, part, reference, state }) => ({ attempt, part, of, state, reference, at })),
+    parts: partsOf(db, effect.effectId).map(({ at, attempt, of, part, reference, state }) => ({
+      attempt,
+      part,
+      of,
+      state,
+      reference,
+      at,
+    })),
   };
 }
 

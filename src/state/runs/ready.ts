@@ -5,6 +5,7 @@
 import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import type { NodeOutcome, NodeResult, Position } from "../../contracts/protocol/runner.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal, next } from "../../contracts/states.ts";
 import { afterStep, definitionDigest } from "../../workflow/rules/index.ts";
 import { defineCommand } from "../command.ts";
@@ -31,6 +32,8 @@ export interface RunnerReady {
   /** As the server read and hashed them itself. */
   readonly sources: readonly SourceContent[];
   readonly title: string | null;
+  /** The parsed input, at the first start of a workflow that parses it. */
+  readonly input?: JsonValue | undefined;
 }
 
 export interface ResumeState {
@@ -100,6 +103,8 @@ function approve(tx: Tx, run: RunRow, input: RunnerReady): void {
     input.title,
     run.runNo,
   );
+  // What the workflow's parser made of the input is what the run works with from now on; it is parsed once.
+  if (input.input !== undefined) tx.run("UPDATE runs SET input = ? WHERE run_no = ?", tx.pack(input.input), run.runNo);
 }
 
 function compare(tx: Tx, run: RunRow, input: RunnerReady): void {

@@ -94,7 +94,7 @@ export class Engine {
       try {
         const began = this.#timers.now();
         if (turnSteps >= ADVANCE.entriesPerFrame || began - turnBegan > TURN_MS) {
-          await this.#wait(this.#host.yield());
+          await this.#wait(epoch, this.#host.yield());
           turnBegan = this.#timers.now();
           turnSteps = 0;
           continue;
@@ -109,13 +109,13 @@ export class Engine {
         const { bytes, entry, result } = stepOf(this.#journal.position, performed, this.#timers.now() - began);
         const after = afterStep(this.#snapshot, result, entry.step + 1);
         if (after.kind === "end") {
-          await this.#wait(this.#host.barrier());
-          await this.#wait(this.#host.finish(entry, after));
+          await this.#wait(epoch, this.#host.barrier());
+          await this.#wait(epoch, this.#host.finish(entry, after));
           return { kind: "finished", end: after, output: after.status === "completed" ? result.output : undefined };
         }
         this.#journal.record(result, after.nodeId);
         const room = this.#host.advance({ ...entry, next: after.nodeId }, bytes + ENTRY_BYTES);
-        if (room !== undefined) await this.#wait(room);
+        if (room !== undefined) await this.#wait(epoch, room);
       } catch (error) {
         if (error !== INTERRUPTED) throw error;
       }
@@ -129,8 +129,10 @@ export class Engine {
     if (node === undefined) {
       throw new HoldpointError("protocolRejected", `The workflow has no node "${position.nodeId}" to go on with.`);
     }
+    const epoch = this.#epoch;
+    const wait = <T>(promise: Promise<T>): Promise<T> => this.#wait(epoch, promise);
     const renew = (): Attempt => (this.#attempt = new Attempt(position.nodeId, this.#journal, this.#timers));
-    const performance: Performance = { attempt: renew(), position, host: this.#host, renew, wait: this.#wait };
+    const performance: Performance = { attempt: renew(), position, host: this.#host, renew, wait };
     switch (node.type) {
       case "compute":
         return performCompute(node, performance);
@@ -141,17 +143,21 @@ export class Engine {
     }
   }
 
-  /** Waits, but not beyond a rewind or stop. */
-  readonly #wait = async <T>(promise: Promise<T>): Promise<T> => {
+  /** Waits, but not beyond a rewind or stop: what began in an earlier epoch gets no answer any more. */
+  async #wait<T>(epoch: number, promise: Promise<T>): Promise<T> {
     let interrupt: ((reason: unknown) => void) | undefined;
     // Made anew for each wait: one long-lived promise would gather a reaction for every step of the run.
     const interrupted = new Promise<never>((_resolve, reject) => this.#waiting.add((interrupt = reject)));
+    if (epoch !== this.#epoch) interrupt?.(INTERRUPTED);
     try {
-      return await Promise.race([promise, interrupted]);
+      const value = await Promise.race([interrupted, promise]);
+      // The answer and the interruption can come in one turn.
+      if (epoch !== this.#epoch) throw INTERRUPTED;
+      return value;
     } finally {
       if (interrupt !== undefined) this.#waiting.delete(interrupt);
     }
-  };
+  }
 
   #interrupt(reason: string): void {
     this.#epoch++;

@@ -11,7 +11,6 @@ export type {
   EffectSettlement,
   EngineEnd,
   EngineHost,
-  ResumeState,
 } from "./host.ts";
-export { processTimers, type EngineTimers } from "./timers.ts";
+export { processTimers } from "./timers.ts";
 export { toJson } from "./values.ts";

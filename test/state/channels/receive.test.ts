@@ -7,7 +7,10 @@ const DAY = 86_400_000;
 /** A card whose text choice was tapped, and the question that followed. */
 async function prompted(world: World): Promise<{ card: Posted; prompt: Posted; reference: string }> {
   const card = await world.deliver();
-  expect(await world.tap(card, "replan")).toMatchObject({ verdict: "promptText", ack: { code: "promptSent", label: "Replan" } });
+  expect(await world.tap(card, "replan")).toMatchObject({
+    verdict: "promptText",
+    ack: { code: "promptSent", label: "Replan" },
+  });
   const prompt = await world.deliver();
   return { card, prompt, reference: prompt.references[0] as string };
 }
@@ -23,7 +26,11 @@ describe("a choice that takes text", () => {
       prompt: { placeholder: "Replan" },
       timeZone: "Europe/Berlin",
     });
-    expect(await world.say("use *blue* <b>", { replyTo: reference })).toEqual({ verdict: "accepted", ack: null, repeated: false });
+    expect(await world.say("use *blue* <b>", { replyTo: reference })).toEqual({
+      verdict: "accepted",
+      ack: null,
+      repeated: false,
+    });
     expect(world.output(asked)).toEqual({ choice: "replan", input: { instructions: "use *blue* <b>" } });
     const frames = await world.drain();
     expect(frames.map(({ op, reference: target }) => [op, target])).toEqual([
@@ -63,7 +70,9 @@ describe("a choice that takes text", () => {
     const { reference } = await prompted(world);
     await world.say("use blue", { replyTo: reference });
     await world.drain();
-    expect(await world.say("use red", { replyTo: reference, traits: ["edited"] })).toMatchObject({ verdict: "editIgnored" });
+    expect(await world.say("use red", { replyTo: reference, traits: ["edited"] })).toMatchObject({
+      verdict: "editIgnored",
+    });
     expect((await world.drain()).map((frame) => replyOf(frame).reply.code)).toEqual(["editIgnored"]);
     expect(world.output(asked)).toEqual({ choice: "replan", input: { instructions: "use blue" } });
   });
@@ -84,8 +93,12 @@ describe("a choice that takes text", () => {
     const { reference } = await prompted(world);
     world.clock.advance(60_000);
     expect(await world.say("use blue", { replyTo: reference })).toMatchObject({ verdict: "expired" });
-    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({ provenance: "expired_no_default" });
-    expect((await world.drain()).flatMap((frame) => (frame.op === "post" ? [replyOf(frame).reply.code] : []))).toEqual(["expired"]);
+    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({
+      provenance: "expired_no_default",
+    });
+    expect((await world.drain()).flatMap((frame) => (frame.op === "post" ? [replyOf(frame).reply.code] : []))).toEqual([
+      "expired",
+    ]);
   });
 
   it("tapped twice asks once while the question is on its way, and again once it is there", async () => {
@@ -145,9 +158,17 @@ describe("a choice that takes text", () => {
     await world.ask();
     const { reference } = await prompted(world);
     expect(await world.say("", { replyTo: reference })).toMatchObject({ verdict: "textOnly" });
-    expect(await world.say("use blue", { replyTo: reference, traits: ["forwarded"] })).toMatchObject({ verdict: "help" });
-    expect(await world.say("use blue", { replyTo: reference, traits: ["anonymous"], user: "1087968824" })).toMatchObject({ verdict: "anonymousReply" });
-    expect((await world.drain()).map((frame) => replyOf(frame).reply.code)).toEqual(["textOnly", "help", "anonymousReply"]);
+    expect(await world.say("use blue", { replyTo: reference, traits: ["forwarded"] })).toMatchObject({
+      verdict: "help",
+    });
+    expect(
+      await world.say("use blue", { replyTo: reference, traits: ["anonymous"], user: "1087968824" }),
+    ).toMatchObject({ verdict: "anonymousReply" });
+    expect((await world.drain()).map((frame) => replyOf(frame).reply.code)).toEqual([
+      "textOnly",
+      "help",
+      "anonymousReply",
+    ]);
   });
 });
 
@@ -194,7 +215,11 @@ describe("the operator's commands", () => {
     await world.ask();
     const { shortId } = await inDoubt(world);
     expect(await world.command("status")).toMatchObject({ verdict: "channelStatus" });
-    expect(replyOf(await world.mustNext()).reply).toMatchObject({ code: "channelStatus", waiting: 1, doubtful: [{ id: shortId, title: "Approve the deployment" }] });
+    expect(replyOf(await world.mustNext()).reply).toMatchObject({
+      code: "channelStatus",
+      waiting: 1,
+      doubtful: [{ id: shortId, title: "Approve the deployment" }],
+    });
   });
 
   it("recover retry sends a card that says it may be a repeat; either copy counts", async () => {
@@ -206,8 +231,17 @@ describe("the operator's commands", () => {
     expect(await world.command(`recover ${shortId} retry`)).toMatchObject({ verdict: "recovered" });
     const frames = await world.drain();
     expect(frames.map(({ content }) => content?.kind)).toEqual(["card", "reply"]);
-    expect(frames[0]).toMatchObject({ effectId, attempt: 2, content: { state: { notes: { possibleRepeatOf: sentAt } } } });
-    expect(replyOf(frames[1]!).reply).toEqual({ code: "recovered", id: shortId, action: "retry", title: "Approve the deployment" });
+    expect(frames[0]).toMatchObject({
+      effectId,
+      attempt: 2,
+      content: { state: { notes: { possibleRepeatOf: sentAt } } },
+    });
+    expect(replyOf(frames[1]!).reply).toEqual({
+      code: "recovered",
+      id: shortId,
+      action: "retry",
+      title: "Approve the deployment",
+    });
   });
 
   it.each([
@@ -228,7 +262,9 @@ describe("the operator's commands", () => {
     await world.command(`recover ${other} confirm`);
     await world.answer(asked, "approve");
     await world.command(`recover ${shortId} retry`);
-    const replies = (await world.drain()).flatMap((frame) => (frame.content?.kind === "reply" ? [frame.content.reply] : []));
+    const replies = (await world.drain()).flatMap((frame) =>
+      frame.content?.kind === "reply" ? [frame.content.reply] : [],
+    );
     expect(replies).toMatchObject([{ reason: "notInDoubt" }, { reason: "decided" }]);
     expect(world.store.read.effects.get(shortId).status).toBe("ambiguous");
   });
@@ -260,7 +296,14 @@ describe("an update", () => {
     const cursor = () => world.store.read.channels.list()[0]?.cursor;
     await world.receive({ type: "inbound", updateId: 50, digest: "a", sentAt: null, kind: "other", what: "poll" });
     expect(cursor()).toBe(50);
-    await world.receive({ type: "inbound", updateId: 49, digest: "b", sentAt: null, kind: "unreadable", what: "no JSON" });
+    await world.receive({
+      type: "inbound",
+      updateId: 49,
+      digest: "b",
+      sentAt: null,
+      kind: "unreadable",
+      what: "no JSON",
+    });
     expect(cursor()).toBe(49);
     expect(world.all("SELECT update_id AS id, verdict FROM channel_inbox ORDER BY update_id")).toEqual([
       { id: 49, verdict: "unreadable" },
@@ -273,7 +316,15 @@ describe("an update", () => {
     ["a little below the cursor", 5_000, 4_500, 1],
   ])("with an id %s", async (_name, before, after, epoch) => {
     const world = await World.open();
-    for (const updateId of [before, after]) await world.receive({ type: "inbound", updateId, digest: `d${updateId}`, sentAt: null, kind: "other", what: "poll" });
+    for (const updateId of [before, after])
+      await world.receive({
+        type: "inbound",
+        updateId,
+        digest: `d${updateId}`,
+        sentAt: null,
+        kind: "other",
+        what: "poll",
+      });
     expect(world.store.read.channels.list()[0]).toMatchObject({ channelEpoch: epoch, cursor: after });
   });
 
@@ -282,7 +333,10 @@ describe("an update", () => {
     await world.ask();
     const card = await world.deliver();
     await world.receive({ type: "inbound", updateId: 7, digest: "old", sentAt: null, kind: "other", what: "poll" });
-    expect(await world.tap(card, "approve", { updateId: 7, digest: "new" })).toMatchObject({ verdict: "accepted", repeated: false });
+    expect(await world.tap(card, "approve", { updateId: 7, digest: "new" })).toMatchObject({
+      verdict: "accepted",
+      repeated: false,
+    });
     expect(world.store.read.channels.list()[0]).toMatchObject({ channelEpoch: 2, cursor: 7 });
   });
 
@@ -291,8 +345,18 @@ describe("an update", () => {
     const old = world.adapterEpoch;
     await world.openChannel("adapter-2");
     const inbound = { type: "inbound", updateId: 1, digest: "d", sentAt: null, kind: "other", what: "poll" } as const;
-    await expect(world.store.channels.receive({ channelId: MAIN, adapterEpoch: old, inbound, access: world.access })).rejects.toMatchObject({ kind: "protocolRejected" });
+    await expect(
+      world.store.channels.receive({ channelId: MAIN, adapterEpoch: old, inbound, access: world.access }),
+    ).rejects.toMatchObject({ kind: "protocolRejected" });
     expect(world.count("channel_inbox")).toBe(0);
+  });
+
+  it("with broken text in it is handled like any other", async () => {
+    const world = await World.open();
+    await world.ask();
+    await world.deliver();
+    expect(await world.say("half \ud800")).toMatchObject({ verdict: "help" });
+    expect(await world.command("recover \ud800 retry")).toMatchObject({ verdict: "recoverRefused" });
   });
 
   it("keeps no body, only its verdict", async () => {

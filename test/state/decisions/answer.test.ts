@@ -12,18 +12,34 @@ describe("a request", () => {
     expect(asked.fingerprint).toBe(asked.requestDigest.slice(7, 13));
     expect(asked.deadlineAt).toBeNull();
     const [summary] = world.store.read.decisions.list({ all: false });
-    expect(summary).toMatchObject({ status: "pending", runId: asked.runId, title: "Approve the deployment", notes: [] });
+    expect(summary).toMatchObject({
+      status: "pending",
+      runId: asked.runId,
+      title: "Approve the deployment",
+      notes: [],
+    });
     expect(summary?.destinations.map(({ destination, status }) => [destination, status])).toEqual([
       ["telegram:main/-1001", "pending"],
       ["telegram:main/-1002/7", "pending"],
     ]);
-    expect(world.store.read.runs.get(asked.runId)).toMatchObject({ status: "waiting", queueStatus: "parked", parkReason: "decision" });
-    await expect(world.store.runs.renew({ claims: [asked.launch.claim] })).resolves.toEqual({ lost: [asked.launch.claim.runnerEpoch] });
+    expect(world.store.read.runs.get(asked.runId)).toMatchObject({
+      status: "waiting",
+      queueStatus: "parked",
+      parkReason: "decision",
+    });
+    await expect(world.store.runs.renew({ claims: [asked.launch.claim] })).resolves.toEqual({
+      lost: [asked.launch.claim.runnerEpoch],
+    });
   });
 
   it.each([
     ["an unknown audience", { audience: "nobody" }, "audienceUnknown", /"nobody".*ops/],
-    ["an audience named like a property of every object", { audience: "constructor" }, "audienceUnknown", /constructor/],
+    [
+      "an audience named like a property of every object",
+      { audience: "constructor" },
+      "audienceUnknown",
+      /constructor/,
+    ],
     ["an oversized title", { title: "x".repeat(201) }, "presentationInvalid", /201.*200/],
   ])("with %s is refused before anything is pending", async (_name, change, kind, message) => {
     const world = await World.open();
@@ -31,11 +47,16 @@ describe("a request", () => {
     const launch = await claimNext(world.store, world.epoch);
     await becomeReady(world.store, launch, DEPLOY);
     const request = { claim: launch.claim, step: 0, nodeId: "ask", request: authored(change), access: world.access };
-    await expect(world.store.decisions.request(request)).rejects.toMatchObject({ kind, message: expect.stringMatching(message) });
+    await expect(world.store.decisions.request(request)).rejects.toMatchObject({
+      kind,
+      message: expect.stringMatching(message),
+    });
     expect(world.count("human_decisions")).toBe(0);
     expect(world.count("effects")).toBe(0);
     expect(world.store.read.runs.get(launch.claim.runId).status).toBe("running");
-    await expect(world.store.decisions.request({ ...request, request: authored() })).resolves.toMatchObject({ deadlineAt: null });
+    await expect(world.store.decisions.request({ ...request, request: authored() })).resolves.toMatchObject({
+      deadlineAt: null,
+    });
   });
 });
 
@@ -44,9 +65,17 @@ describe("a tap", () => {
     const world = await World.open();
     const asked = await world.ask();
     const card = await world.deliver();
-    expect(await world.tap(card, "approve")).toEqual({ verdict: "accepted", ack: { code: "chosen", label: "Approve" }, repeated: false });
+    expect(await world.tap(card, "approve")).toEqual({
+      verdict: "accepted",
+      ack: { code: "chosen", label: "Approve" },
+      repeated: false,
+    });
     expect(world.output(asked)).toEqual({ choice: "approve" });
-    expect(world.store.read.runs.get(asked.runId)).toMatchObject({ status: "running", queueStatus: "queued", steps: 1 });
+    expect(world.store.read.runs.get(asked.runId)).toMatchObject({
+      status: "running",
+      queueStatus: "queued",
+      steps: 1,
+    });
     expect(world.count("run_continuations", "cause_type = 'decision'")).toBe(1);
     expect(world.store.read.decisions.get(asked.fingerprint).resolution).toMatchObject({
       provenance: "human",
@@ -58,7 +87,12 @@ describe("a tap", () => {
       graceAfterOutage: false,
     });
     const settle = await world.mustNext();
-    expect(settle).toMatchObject({ op: "edit", reference: card.references[0], part: 1, content: { kind: "card", state: { status: { kind: "chosen", label: "Approve", by: "Ann" } } } });
+    expect(settle).toMatchObject({
+      op: "edit",
+      reference: card.references[0],
+      part: 1,
+      content: { kind: "card", state: { status: { kind: "chosen", label: "Approve", by: "Ann" } } },
+    });
     expect(tokensOf(settle)).toEqual({});
     const launch = await claimNext(world.store, world.epoch);
     expect(launch.command).toBe("continue");
@@ -76,9 +110,15 @@ describe("a tap", () => {
     const second = await world.askAgain(launch, {}, 1);
     expect(second.decisionId).not.toBe(asked.decisionId);
     const own = await world.tap(card, "approve");
-    expect(own).toMatchObject({ verdict: "alreadyDecided", ack: { code: "alreadyDecided", label: "Replan", by: "Ann", byReader: true } });
+    expect(own).toMatchObject({
+      verdict: "alreadyDecided",
+      ack: { code: "alreadyDecided", label: "Replan", by: "Ann", byReader: true },
+    });
     const other = await world.tap(card, "stop", { user: BEA });
-    expect(other).toMatchObject({ verdict: "alreadyDecided", ack: { code: "alreadyDecided", label: "Replan", by: "Ann" } });
+    expect(other).toMatchObject({
+      verdict: "alreadyDecided",
+      ack: { code: "alreadyDecided", label: "Replan", by: "Ann" },
+    });
     expect(world.store.read.decisions.get(second.decisionId).status).toBe("pending");
     expect(world.count("human_decision_resolutions")).toBe(1);
   });
@@ -88,8 +128,14 @@ describe("a tap", () => {
     await world.ask();
     const card = await world.deliver();
     await world.tap(card, "approve");
-    expect(await world.tap(card, "approve")).toMatchObject({ verdict: "adopted", ack: { code: "alreadyDecided", byReader: true } });
-    expect(world.all("SELECT outcome FROM human_decision_submissions ORDER BY submission_no")).toEqual([{ outcome: "won" }, { outcome: "adopted" }]);
+    expect(await world.tap(card, "approve")).toMatchObject({
+      verdict: "adopted",
+      ack: { code: "alreadyDecided", byReader: true },
+    });
+    expect(world.all("SELECT outcome FROM human_decision_submissions ORDER BY submission_no")).toEqual([
+      { outcome: "won" },
+      { outcome: "adopted" },
+    ]);
     expect(world.count("run_continuations", "cause_type = 'decision'")).toBe(1);
   });
 
@@ -99,10 +145,16 @@ describe("a tap", () => {
     const card = await world.deliver();
     const [first, second] = await Promise.all([world.tap(card, "approve"), world.tap(card, "stop", { user: BEA })]);
     expect(first.verdict).toBe("accepted");
-    expect(second).toMatchObject({ verdict: "alreadyDecided", ack: { code: "alreadyDecided", label: "Approve", by: "Ann" } });
+    expect(second).toMatchObject({
+      verdict: "alreadyDecided",
+      ack: { code: "alreadyDecided", label: "Approve", by: "Ann" },
+    });
     expect(world.count("human_decision_resolutions")).toBe(1);
     expect(world.count("run_continuations", "cause_type = 'decision'")).toBe(1);
-    expect(world.all("SELECT outcome FROM human_decision_submissions ORDER BY submission_no")).toEqual([{ outcome: "won" }, { outcome: "already_resolved" }]);
+    expect(world.all("SELECT outcome FROM human_decision_submissions ORDER BY submission_no")).toEqual([
+      { outcome: "won" },
+      { outcome: "already_resolved" },
+    ]);
   });
 
   it("before the send is confirmed counts, and proves the card", async () => {
@@ -116,7 +168,10 @@ describe("a tap", () => {
     expect(await world.store_(perform, 1, 1, reference)).toEqual({ stored: true });
     expect(await world.finish(perform, "accepted")).toEqual({ status: "applied", nextAttemptAt: null });
     expect((await world.drain()).map(({ op, reference: target }) => [op, target])).toEqual([["edit", reference]]);
-    expect(world.store.read.decisions.get(asked.decisionId).destinations[0]).toMatchObject({ status: "applied", shown: 1 });
+    expect(world.store.read.decisions.get(asked.decisionId).destinations[0]).toMatchObject({
+      status: "applied",
+      shown: 1,
+    });
   });
 
   it("on a card whose send is in doubt settles the doubt", async () => {
@@ -128,7 +183,11 @@ describe("a tap", () => {
     expect(world.store.read.effects.ambiguousCount()).toBe(1);
     const reference = world.reference(OPS);
     expect(await world.tap(perform, "approve", { reference })).toMatchObject({ verdict: "accepted" });
-    expect(world.store.read.effects.get(perform.effectId)).toMatchObject({ status: "applied", attemptList: [{ state: "accepted" }], parts: [{ state: "accepted", reference }] });
+    expect(world.store.read.effects.get(perform.effectId)).toMatchObject({
+      status: "applied",
+      attemptList: [{ state: "accepted" }],
+      parts: [{ state: "accepted", reference }],
+    });
     expect((await world.drain()).map(({ reference: target }) => target)).toEqual([reference]);
   });
 
@@ -136,8 +195,18 @@ describe("a tap", () => {
     ["a stranger in an allowed chat gets one toast", { user: STRANGER }, "notOnList", { code: "notOnList" }],
     ["somebody outside the audience gets the same", { user: GUEST }, "notAllowed", { code: "notOnList" }],
     ["a chat that is not allowed gets silence", { place: ELSEWHERE }, "silent", null],
-    ["another allowed chat learns nothing about the card", { place: LOBBY }, "unknownButton", { code: "unknownButton" }],
-    ["a copy under another message is no button of ours", { reference: `${OPS}:77` }, "unknownButton", { code: "unknownButton" }],
+    [
+      "another allowed chat learns nothing about the card",
+      { place: LOBBY },
+      "unknownButton",
+      { code: "unknownButton" },
+    ],
+    [
+      "a copy under another message is no button of ours",
+      { reference: `${OPS}:77` },
+      "unknownButton",
+      { code: "unknownButton" },
+    ],
     ["a tap without a message is no button of ours", { reference: null }, "unknownButton", { code: "unknownButton" }],
     ["a chat that only looks like ours gets silence", { traits: ["business" as const] }, "silent", null],
   ])("by %s", async (_name, options, verdict, ack) => {
@@ -158,11 +227,16 @@ describe("a tap", () => {
     await world.ask();
     const card = await world.deliver();
     const forged = Buffer.alloc(16, 7).toString("base64url");
-    expect(await world.tapToken(forged, { reference: card.references[0] ?? null })).toMatchObject({ verdict: "unknownButton", ack: { code: "unknownButton" } });
+    expect(await world.tapToken(forged, { reference: card.references[0] ?? null })).toMatchObject({
+      verdict: "unknownButton",
+      ack: { code: "unknownButton" },
+    });
     await world.ask();
     const other = await world.deliver();
     const stolen = tokensOf(other.perform)["approve"] as string;
-    expect(await world.tapToken(stolen, { reference: card.references[0] ?? null })).toMatchObject({ verdict: "unknownButton" });
+    expect(await world.tapToken(stolen, { reference: card.references[0] ?? null })).toMatchObject({
+      verdict: "unknownButton",
+    });
     expect(world.count("human_decision_resolutions")).toBe(0);
   });
 
@@ -186,6 +260,11 @@ describe("an answer without a channel", () => {
     const asked = await world.ask();
     const { result } = await world.answer(asked, "approve", { requestDigest: `sha256:${"0".repeat(64)}` });
     expect(result).toMatchObject({ kind: "stale", reply: { code: "stale" }, status: "pending" });
+    expect(
+      world.all(
+        "SELECT event_type AS type FROM events WHERE event_type LIKE 'decision.%' ORDER BY recorded_at, event_index",
+      ),
+    ).toContainEqual({ type: "decision.refused" });
   });
 
   it("binds the version by the fingerprint", async () => {
@@ -193,21 +272,33 @@ describe("an answer without a channel", () => {
     const asked = await world.ask();
     const { result } = await world.answer(asked, "approve", { decision: asked.fingerprint, requestDigest: null });
     expect(result).toMatchObject({ kind: "accepted", decisionId: asked.decisionId, status: "accepted" });
-    const late = await world.answer(asked, "stop", { decision: asked.fingerprint, requestDigest: null, user: { actorId: BEA } });
-    expect(late.result).toMatchObject({ kind: "alreadyDecided", reply: { code: "alreadyDecided", label: "Approve", by: "Ann" } });
+    const late = await world.answer(asked, "stop", {
+      decision: asked.fingerprint,
+      requestDigest: null,
+      user: { actorId: BEA },
+    });
+    expect(late.result).toMatchObject({
+      kind: "alreadyDecided",
+      reply: { code: "alreadyDecided", label: "Approve", by: "Ann" },
+    });
   });
 
   it("to a decision that does not exist says so", async () => {
     const world = await World.open();
     const asked = await world.ask();
-    await expect(world.answer(asked, "approve", { decision: "ffffff" })).rejects.toMatchObject({ kind: "decisionNotFound" });
+    await expect(world.answer(asked, "approve", { decision: "ffffff" })).rejects.toMatchObject({
+      kind: "decisionNotFound",
+    });
   });
 
   it("of an unknown choice is told the choices", async () => {
     const world = await World.open();
     const asked = await world.ask();
     const { result } = await world.answer(asked, "constructor");
-    expect(result).toMatchObject({ kind: "unknownChoice", reply: { code: "unknownChoice", given: "constructor", labels: ["Approve", "Replan", "Stop"] } });
+    expect(result).toMatchObject({
+      kind: "unknownChoice",
+      reply: { code: "unknownChoice", given: "constructor", labels: ["Approve", "Replan", "Stop"] },
+    });
   });
 
   it.each([
@@ -232,25 +323,45 @@ describe("an answer without a channel", () => {
   it("from this machine is refused by an audience that wants remote ones", async () => {
     const world = await World.open();
     const asked = await world.ask({ audience: "remote" });
-    expect((await world.answer(asked, "approve", { user: local })).result).toMatchObject({ kind: "notAllowed", reply: { code: "remoteOnly" } });
+    expect((await world.answer(asked, "approve", { user: local })).result).toMatchObject({
+      kind: "notAllowed",
+      reply: { code: "remoteOnly" },
+    });
   });
 
   it("counts for the person whom the server vouches for", async () => {
     const world = await World.open();
     const asked = await world.ask();
-    expect((await world.answer(asked, "approve", { user: local })).result).toMatchObject({ kind: "notAllowed", reply: { code: "notOnList" } });
-    expect((await world.answer(asked, "approve", { user: { ...local, personId: "bea" } })).result.kind).toBe("accepted");
-    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({ by: "Bea", assurance: "local", channel: "terminal" });
+    expect((await world.answer(asked, "approve", { user: local })).result).toMatchObject({
+      kind: "notAllowed",
+      reply: { code: "notOnList" },
+    });
+    expect((await world.answer(asked, "approve", { user: { ...local, personId: "bea" } })).result.kind).toBe(
+      "accepted",
+    );
+    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({
+      by: "Bea",
+      assurance: "local",
+      channel: "terminal",
+    });
   });
 
   it("repeated with its receipt gets the stored result", async () => {
     const world = await World.open();
     const asked = await world.ask();
-    const receipt = { clientId: "c", idempotencyKey: "k", operation: "decision.answer", fingerprint: sha256("p"), serverEpoch: world.epoch };
+    const receipt = {
+      clientId: "c",
+      idempotencyKey: "k",
+      operation: "decision.answer",
+      fingerprint: sha256("p"),
+      serverEpoch: world.epoch,
+    };
     const first = await world.answer(asked, "approve", { receipt });
     expect(first).toMatchObject({ outcome: "accepted", result: { kind: "accepted" } });
     expect(await world.answer(asked, "approve", { receipt })).toEqual({ ...first, outcome: "adopted" });
-    await expect(world.answer(asked, "stop", { receipt: { ...receipt, fingerprint: sha256("other") } })).rejects.toMatchObject({ kind: "idempotencyConflict" });
+    await expect(
+      world.answer(asked, "stop", { receipt: { ...receipt, fingerprint: sha256("other") } }),
+    ).rejects.toMatchObject({ kind: "idempotencyConflict" });
   });
 
   it("while the run is paused is kept, and work begins when the run is resumed", async () => {

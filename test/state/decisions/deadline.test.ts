@@ -16,7 +16,9 @@ describe("a deadline", () => {
     expect(world.store.read.decisions.nextDeadline()).toBe(asked.deadlineAt);
     world.clock.advance(10 * MINUTE - 1);
     expect(world.store.read.decisions.due(world.clock.at)).toEqual([]);
-    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({ kind: "notDue" });
+    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({
+      kind: "notDue",
+    });
     expect((await world.answer(asked, "approve")).result.kind).toBe("accepted");
   });
 
@@ -26,11 +28,24 @@ describe("a deadline", () => {
     const card = await world.deliver();
     world.clock.advance(10 * MINUTE);
     expect(world.store.read.decisions.due(world.clock.at)).toMatchObject([{ decisionId: asked.decisionId }]);
-    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({ kind: "timedOut", provenance: "timeout_policy" });
+    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({
+      kind: "timedOut",
+      provenance: "timeout_policy",
+    });
     expect(world.output(asked)).toEqual({ choice: "stop" });
-    expect(await world.tap(card, "approve")).toMatchObject({ verdict: "alreadyDecided", ack: { code: "expired", at: asked.deadlineAt, label: "Stop" } });
-    expect(cardOf(await world.mustNext()).state.status).toMatchObject({ kind: "chosen", provenance: "timeout_policy", label: "Stop" });
-    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({ kind: "alreadyDecided", provenance: "timeout_policy" });
+    expect(await world.tap(card, "approve")).toMatchObject({
+      verdict: "alreadyDecided",
+      ack: { code: "expired", at: asked.deadlineAt, label: "Stop" },
+    });
+    expect(cardOf(await world.mustNext()).state.status).toMatchObject({
+      kind: "chosen",
+      provenance: "timeout_policy",
+      label: "Stop",
+    });
+    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({
+      kind: "alreadyDecided",
+      provenance: "timeout_policy",
+    });
     expect(world.store.read.decisions.nextDeadline()).toBeNull();
   });
 
@@ -39,7 +54,10 @@ describe("a deadline", () => {
     const asked = await world.ask(WITH_DEFAULT);
     const card = await world.deliver();
     world.clock.advance(10 * MINUTE + 1);
-    expect(await world.tap(card, "approve")).toMatchObject({ verdict: "expired", ack: { code: "expired", at: asked.deadlineAt, label: "Stop" } });
+    expect(await world.tap(card, "approve")).toMatchObject({
+      verdict: "expired",
+      ack: { code: "expired", at: asked.deadlineAt, label: "Stop" },
+    });
     expect(world.output(asked)).toEqual({ choice: "stop" });
     expect(world.all("SELECT source, outcome, reason FROM human_decision_submissions ORDER BY submission_no")).toEqual([
       { source: "channel", outcome: "rejected", reason: "expired" },
@@ -53,13 +71,18 @@ describe("a deadline", () => {
     const asked = await world.ask({ expiresAt: world.clock.at + MINUTE });
     const card = await world.deliver();
     world.clock.advance(MINUTE);
-    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({ kind: "expired", provenance: "expired_no_default" });
+    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({
+      kind: "expired",
+      provenance: "expired_no_default",
+    });
     const run = world.store.read.runs.get(asked.runId);
     expect(run).toMatchObject({ status: "failed", queueStatus: "done" });
     expect(run.error).toMatchObject({ kind: "decisionExpired", message: expect.stringContaining(asked.fingerprint) });
     expect(world.store.read.runs.nodes(asked.runNo)).toMatchObject([{ nodeId: "ask", outcome: "timed_out" }]);
     const frames = await world.drain();
-    expect(frames.map((frame) => [frame.op, frame.reference, cardOf(frame).state.status.kind])).toEqual([["edit", card.references[0], "expired"]]);
+    expect(frames.map((frame) => [frame.op, frame.reference, cardOf(frame).state.status.kind])).toEqual([
+      ["edit", card.references[0], "expired"],
+    ]);
     expect(await world.tap(card, "approve")).toMatchObject({ verdict: "alreadyDecided", ack: { code: "expired" } });
   });
 
@@ -71,9 +94,17 @@ describe("a deadline", () => {
     world.clock.advance(12 * MINUTE);
     const access = { ...world.access, outage: { from, to: world.clock.at } };
     world.clock.advance(DECISION.graceMs - 1);
-    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access })).toMatchObject({ kind: "notDue" });
-    expect(await world.tap(card, "approve", { access })).toMatchObject({ verdict: "accepted", ack: { code: "chosen", graceAfterOutage: true } });
-    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({ choice: "approve", graceAfterOutage: true });
+    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access })).toMatchObject({
+      kind: "notDue",
+    });
+    expect(await world.tap(card, "approve", { access })).toMatchObject({
+      verdict: "accepted",
+      ack: { code: "chosen", graceAfterOutage: true },
+    });
+    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({
+      choice: "approve",
+      graceAfterOutage: true,
+    });
   });
 
   it.each([
@@ -95,7 +126,9 @@ describe("a deadline", () => {
     const asked = await world.ask(WITH_DEFAULT);
     await world.store.runs.pause({ run: asked.runId, expectedRevision: null, receipt: null, actor });
     world.clock.advance(11 * MINUTE);
-    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({ kind: "timedOut" });
+    expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({
+      kind: "timedOut",
+    });
     expect(world.store.read.runs.get(asked.runId)).toMatchObject({ paused: true, queueStatus: "parked" });
   });
 });
@@ -105,8 +138,17 @@ describe("cancelling the run", () => {
     const world = await World.open();
     const asked = await world.ask({ audience: "both" });
     const card = await world.deliver();
-    await world.store.runs.cancel({ run: asked.runId, reason: "wrong version", expectedRevision: null, receipt: null, actor });
-    expect(world.store.read.decisions.get(asked.decisionId)).toMatchObject({ status: "cancelled", resolution: { provenance: "explicit_cancel" } });
+    await world.store.runs.cancel({
+      run: asked.runId,
+      reason: "wrong version",
+      expectedRevision: null,
+      receipt: null,
+      actor,
+    });
+    expect(world.store.read.decisions.get(asked.decisionId)).toMatchObject({
+      status: "cancelled",
+      resolution: { provenance: "explicit_cancel" },
+    });
     const frames = await world.drain();
     expect(frames.map(({ op, reference }) => [op, reference])).toEqual([["edit", card.references[0]]]);
     expect(cardOf(frames[0]!).state.status).toMatchObject({ kind: "cancelled", reason: "wrong version" });
@@ -121,12 +163,15 @@ describe("cancelling the run", () => {
     const world = await World.open();
     const asked = await world.ask();
     const answer = () => world.answer(asked, "approve", { user: { actorId: BEA } });
-    const cancel = () => world.store.runs.cancel({ run: asked.runId, reason: null, expectedRevision: null, receipt: null, actor });
+    const cancel = () =>
+      world.store.runs.cancel({ run: asked.runId, reason: null, expectedRevision: null, receipt: null, actor });
     const both = answerFirst ? [answer(), cancel()] : [cancel(), answer()];
     const [first, second] = await Promise.all(both);
     const answered = (answerFirst ? first : second) as Awaited<ReturnType<typeof answer>>;
     expect(answered.result.kind).toBe(answerFirst ? "accepted" : "alreadyDecided");
-    expect(world.all("SELECT provenance FROM human_decision_resolutions")).toEqual([{ provenance: answerFirst ? "human" : "explicit_cancel" }]);
+    expect(world.all("SELECT provenance FROM human_decision_resolutions")).toEqual([
+      { provenance: answerFirst ? "human" : "explicit_cancel" },
+    ]);
     expect(world.count("run_continuations", "cause_type = 'decision'")).toBe(answerFirst ? 1 : 0);
     expect(world.store.read.runs.get(asked.runId).status).toBe("cancelled");
   });
@@ -152,7 +197,14 @@ describe("the end of the story", () => {
       decision: second.fingerprint,
       requestDigest: null,
       choice: "stop",
-      source: { type: "channel", channel: "telegram:main", actorId: BEA, personId: null, eventId: "e", assurance: "remote" },
+      source: {
+        type: "channel",
+        channel: "telegram:main",
+        actorId: BEA,
+        personId: null,
+        eventId: "e",
+        assurance: "remote",
+      },
       access: world.access,
       receipt: null,
     });
@@ -160,7 +212,17 @@ describe("the end of the story", () => {
     const last = await claimNext(world.store, world.epoch);
     await becomeReady(world.store, last, DEPLOY);
     world.clock.advance(MINUTE);
-    await world.store.runs.finish({ claim: last.claim, entry: { step: 2, nodeId: "end", outcome: "ok", output: { summary: "nothing was changed" }, durationMs: 1, next: null } });
+    await world.store.runs.finish({
+      claim: last.claim,
+      entry: {
+        step: 2,
+        nodeId: "end",
+        outcome: "ok",
+        output: { summary: "nothing was changed" },
+        durationMs: 1,
+        next: null,
+      },
+    });
     const frames = await world.drain();
     expect(frames.map(({ op, reference }) => [op, reference])).toEqual([["edit", shown.reference]]);
     expect(cardOf(frames[0]!).state).toMatchObject({
@@ -176,11 +238,17 @@ describe("the end of the story", () => {
     await world.tap(card, "stop");
     const last = await claimNext(world.store, world.epoch);
     await becomeReady(world.store, last, DEPLOY);
-    await world.store.runs.finish({ claim: last.claim, entry: { step: 1, nodeId: "end", outcome: "ok", durationMs: 1, next: null } });
+    await world.store.runs.finish({
+      claim: last.claim,
+      entry: { step: 1, nodeId: "end", outcome: "ok", durationMs: 1, next: null },
+    });
     const frames = await world.drain();
     expect(frames).toHaveLength(1);
     expect(cardOf(frames[0]!).state.story).toMatchObject({ outcome: "completed" });
-    expect(world.all("SELECT status FROM effects WHERE purpose = 'settlement' ORDER BY effect_no")).toEqual([{ status: "cancelled" }, { status: "applied" }]);
+    expect(world.all("SELECT status FROM effects WHERE purpose = 'settlement' ORDER BY effect_no")).toEqual([
+      { status: "cancelled" },
+      { status: "applied" },
+    ]);
     expect(world.store.read.runs.get(asked.runId).status).toBe("completed");
   });
 });

@@ -38,7 +38,12 @@ export const LOBBY = "-1002";
 export const ELSEWHERE = "-6666";
 export const MAIN = "telegram:main";
 
-const PROFILE = { tokenFile: "/t", allowedUserIds: [ANN, BEA, GUEST], allowedChatIds: [OPS, LOBBY], apiRoot: "http://127.0.0.1:1" };
+const PROFILE = {
+  tokenFile: "/t",
+  allowedUserIds: [ANN, BEA, GUEST],
+  allowedChatIds: [OPS, LOBBY],
+  apiRoot: "http://127.0.0.1:1",
+};
 
 export const ACCESS: Access = {
   people: { ann: { name: "Ann", telegram: [ANN] }, bea: { name: "Bea", telegram: [BEA] } },
@@ -54,7 +59,10 @@ export const ACCESS: Access = {
 
 export const CHOICES = {
   approve: { label: "Approve", style: "success" },
-  replan: { label: "Replan", input: { name: "instructions", prompt: "What should change?", minLength: 3, maxLength: 20 } },
+  replan: {
+    label: "Replan",
+    input: { name: "instructions", prompt: "What should change?", minLength: 3, maxLength: 20 },
+  },
   stop: { label: "Stop", style: "danger" },
 } as const;
 
@@ -64,7 +72,11 @@ export function authored(change: Record<string, unknown> = {}): Record<string, u
     audience: "ops",
     title: "Approve the deployment",
     subject: { version: "4.12.0" },
-    presentation: { schema: "holdpoint.decision-presentation.v1", summary: "shop-api 4.12.0 to production", blocks: [] },
+    presentation: {
+      schema: "holdpoint.decision-presentation.v1",
+      summary: "shop-api 4.12.0 to production",
+      blocks: [],
+    },
     choices: CHOICES,
     ...change,
   };
@@ -136,13 +148,21 @@ export class World {
   /** The decision of a run whose claim is at hand. */
   async askAgain(launch: Launch, change: Record<string, unknown>, step: number): Promise<Asked> {
     const { claim } = launch;
-    const asked = await this.store.decisions.request({ claim, step, nodeId: "ask", request: authored(change), access: this.access });
+    const asked = await this.store.decisions.request({
+      claim,
+      step,
+      nodeId: "ask",
+      request: authored(change),
+      access: this.access,
+    });
     const { requestDigest } = this.row<{ requestDigest: string }>(asked.decisionId);
     return { launch, runId: claim.runId, runNo: claim.runNo, requestDigest, ...asked };
   }
 
   row<R>(decisionId: string): R {
-    return this.all<R>(`SELECT request_digest AS requestDigest, status FROM human_decisions WHERE decision_id = '${decisionId}'`)[0] as R;
+    return this.all<R>(
+      `SELECT request_digest AS requestDigest, status FROM human_decisions WHERE decision_id = '${decisionId}'`,
+    )[0] as R;
   }
 
   /** Rows of a statement, read as a view would. */
@@ -167,15 +187,38 @@ export class World {
   }
 
   dispatch(perform: Perform, part = perform.fromPart, of = 1): Promise<{ go: boolean }> {
-    return this.store.effects.dispatch({ ...this.mine, effectId: perform.effectId, attempt: perform.attempt, part, of });
+    return this.store.effects.dispatch({
+      ...this.mine,
+      effectId: perform.effectId,
+      attempt: perform.attempt,
+      part,
+      of,
+    });
   }
 
   store_(perform: Perform, part: number, of: number, reference: string): Promise<{ stored: boolean }> {
-    return this.store.effects.storePart({ ...this.mine, effectId: perform.effectId, attempt: perform.attempt, part, of, reference });
+    return this.store.effects.storePart({
+      ...this.mine,
+      effectId: perform.effectId,
+      attempt: perform.attempt,
+      part,
+      of,
+      reference,
+    });
   }
 
-  finish(perform: Perform, outcome: "accepted" | "rejected" | "notSent" | "ambiguous", more: Record<string, unknown> = {}): ReturnType<Store["effects"]["finishAttempt"]> {
-    return this.store.effects.finishAttempt({ ...this.mine, effectId: perform.effectId, attempt: perform.attempt, outcome, ...more });
+  finish(
+    perform: Perform,
+    outcome: "accepted" | "rejected" | "notSent" | "ambiguous",
+    more: Record<string, unknown> = {},
+  ): ReturnType<Store["effects"]["finishAttempt"]> {
+    return this.store.effects.finishAttempt({
+      ...this.mine,
+      effectId: perform.effectId,
+      attempt: perform.attempt,
+      outcome,
+      ...more,
+    });
   }
 
   reference(place: string): string {
@@ -234,7 +277,17 @@ export class World {
   tapToken(token: string, options: TapOptions = {}): ReturnType<Store["channels"]["receive"]> {
     const { place = OPS, reference = null, updateId = this.nextUpdate(), user = ANN, traits = [] } = options;
     return this.receive(
-      { ...this.#fields(updateId, options.digest), kind: "answer", token, eventId: `q${updateId}`, place, topic: null, reference, sender: { id: user, name: `User ${user}` }, traits },
+      {
+        ...this.#fields(updateId, options.digest),
+        kind: "answer",
+        token,
+        eventId: `q${updateId}`,
+        place,
+        topic: null,
+        reference,
+        sender: { id: user, name: `User ${user}` },
+        traits,
+      },
       options.access,
     );
   }
@@ -244,29 +297,82 @@ export class World {
     const { place = OPS, updateId = this.nextUpdate(), user = ANN, replyTo = null, traits = [] } = options;
     const reference = this.reference(place);
     return this.receive(
-      { ...this.#fields(updateId, options.digest), kind: "message", text, place, topic: null, reference, replyTo, sender: { id: user, name: `User ${user}` }, traits, direct: false },
+      {
+        ...this.#fields(updateId, options.digest),
+        kind: "message",
+        text,
+        place,
+        topic: null,
+        reference,
+        replyTo,
+        sender: { id: user, name: `User ${user}` },
+        traits,
+        direct: false,
+      },
       options.access,
     );
   }
 
   command(args: string, options: TapOptions & { command?: string } = {}): ReturnType<Store["channels"]["receive"]> {
-    const { place = OPS, updateId = this.nextUpdate(), user = ANN, command = "workflow_channel", traits = [] } = options;
+    const {
+      place = OPS,
+      updateId = this.nextUpdate(),
+      user = ANN,
+      command = "workflow_channel",
+      traits = [],
+    } = options;
     const reference = this.reference(place);
-    return this.receive({ ...this.#fields(updateId, options.digest), kind: "command", command, args, place, topic: null, reference, sender: { id: user, name: null }, traits }, options.access);
+    return this.receive(
+      {
+        ...this.#fields(updateId, options.digest),
+        kind: "command",
+        command,
+        args,
+        place,
+        topic: null,
+        reference,
+        sender: { id: user, name: null },
+        traits,
+      },
+      options.access,
+    );
   }
 
   receive(inbound: Inbound, access: Access = this.access): ReturnType<Store["channels"]["receive"]> {
     return this.store.channels.receive({ ...this.mine, inbound, access });
   }
 
-  #fields(updateId: number, digest: string | undefined): { type: "inbound"; updateId: number; digest: string; sentAt: null } {
+  #fields(
+    updateId: number,
+    digest: string | undefined,
+  ): { type: "inbound"; updateId: number; digest: string; sentAt: null } {
     return { type: "inbound", updateId, digest: digest ?? `digest-${updateId}`, sentAt: null };
   }
 
-  answer(asked: Asked, choice: string, change: Partial<AnswerInput> & { user?: Partial<AnswerSource> } = {}): ReturnType<Store["decisions"]["answer"]> {
+  answer(
+    asked: Asked,
+    choice: string,
+    change: Partial<AnswerInput> & { user?: Partial<AnswerSource> } = {},
+  ): ReturnType<Store["decisions"]["answer"]> {
     const { user, ...rest } = change;
-    const source: AnswerSource = { type: "channel", channel: MAIN, actorId: ANN, personId: null, eventId: "e", assurance: "remote", ...user };
-    return this.store.decisions.answer({ decision: asked.decisionId, requestDigest: asked.requestDigest, choice, source, access: this.access, receipt: null, ...rest });
+    const source: AnswerSource = {
+      type: "channel",
+      channel: MAIN,
+      actorId: ANN,
+      personId: null,
+      eventId: "e",
+      assurance: "remote",
+      ...user,
+    };
+    return this.store.decisions.answer({
+      decision: asked.decisionId,
+      requestDigest: asked.requestDigest,
+      choice,
+      source,
+      access: this.access,
+      receipt: null,
+      ...rest,
+    });
   }
 
   /** Output of the decision's node in the run. */

@@ -10,7 +10,13 @@ const actor = { type: "control", id: "me" } as const;
 const REQUEST = { target: "production" };
 
 function acting(recovery: Recovery): DefinitionSnapshot {
-  return { ...DEPLOY, name: "act", startAt: "act", nodes: { act: { type: "action", timeoutMs: null, effect: { recovery, type: "deploy" } } }, edges: [] };
+  return {
+    ...DEPLOY,
+    name: "act",
+    startAt: "act",
+    nodes: { act: { type: "action", timeoutMs: null, effect: { recovery, type: "deploy" } } },
+    edges: [],
+  };
 }
 
 interface Acting {
@@ -36,11 +42,27 @@ async function crash(state: Acting): Promise<void> {
   await becomeReady(world.store, state.launch, acting(recovery));
 }
 
-function reserve({ launch, recovery, world }: Acting, request: { target: string } = REQUEST): ReturnType<World["store"]["effects"]["reserve"]> {
-  return world.store.effects.reserve({ claim: launch.claim, step: 0, nodeId: "act", effectType: "deploy", recovery, request });
+function reserve(
+  { launch, recovery, world }: Acting,
+  request: { target: string } = REQUEST,
+): ReturnType<World["store"]["effects"]["reserve"]> {
+  return world.store.effects.reserve({
+    claim: launch.claim,
+    step: 0,
+    nodeId: "act",
+    effectType: "deploy",
+    recovery,
+    request,
+  });
 }
 
-function report({ launch, world }: Acting, effectId: string, attempt: number, outcome: "applied" | "rejected" | "notApplied" | "ambiguous", more = {}): ReturnType<World["store"]["effects"]["report"]> {
+function report(
+  { launch, world }: Acting,
+  effectId: string,
+  attempt: number,
+  outcome: "applied" | "rejected" | "notApplied" | "ambiguous",
+  more = {},
+): ReturnType<World["store"]["effects"]["report"]> {
   return world.store.effects.report({ claim: launch.claim, effectId, attempt, outcome, ...more });
 }
 
@@ -50,14 +72,25 @@ describe("a reservation", () => {
     const first = await reserve(state);
     expect(first).toMatchObject({ state: "fresh", attempt: 1, key: first.effectId });
     await crash(state);
-    expect(await reserve(state)).toMatchObject({ state: "repeat", attempt: 2, effectId: first.effectId, key: first.key });
-    expect(state.world.store.read.effects.get(first.effectId).attemptList.map((attempt) => attempt.state)).toEqual(["ambiguous", "dispatching"]);
+    expect(await reserve(state)).toMatchObject({
+      state: "repeat",
+      attempt: 2,
+      effectId: first.effectId,
+      key: first.key,
+    });
+    expect(state.world.store.read.effects.get(first.effectId).attemptList.map((attempt) => attempt.state)).toEqual([
+      "ambiguous",
+      "dispatching",
+    ]);
   });
 
   it("of a settled effect gives what was stored", async () => {
     const state = await start("manual");
     const { effectId } = await reserve(state);
-    expect(await report(state, effectId, 1, "applied", { result: { version: 3 } })).toEqual({ status: "applied", attempt: 1 });
+    expect(await report(state, effectId, 1, "applied", { result: { version: 3 } })).toEqual({
+      status: "applied",
+      attempt: 1,
+    });
     await crash(state);
     expect(await reserve(state)).toMatchObject({ state: "applied", result: { version: 3 } });
   });
@@ -65,7 +98,9 @@ describe("a reservation", () => {
   it("of a rejected effect gives its error", async () => {
     const state = await start("manual");
     const { effectId } = await reserve(state);
-    await report(state, effectId, 1, "rejected", { error: { code: "HP404", kind: "nodeFailed", message: "quota", remedy: "-" } });
+    await report(state, effectId, 1, "rejected", {
+      error: { code: "HP404", kind: "nodeFailed", message: "quota", remedy: "-" },
+    });
     await crash(state);
     expect(await reserve(state)).toMatchObject({ state: "rejected", error: { message: "quota" } });
   });
@@ -80,9 +115,18 @@ describe("a reservation", () => {
   it("of a node that is not the open one is refused", async () => {
     const state = await start("manual");
     const { launch, world } = state;
-    const request = { claim: launch.claim, step: 1, nodeId: "act", effectType: "deploy", recovery: "manual", request: null } as const;
+    const request = {
+      claim: launch.claim,
+      step: 1,
+      nodeId: "act",
+      effectType: "deploy",
+      recovery: "manual",
+      request: null,
+    } as const;
     await expect(world.store.effects.reserve(request)).rejects.toMatchObject({ kind: "protocolRejected" });
-    await expect(world.store.effects.reserve({ ...request, step: 0, nodeId: "other" })).rejects.toMatchObject({ kind: "protocolRejected" });
+    await expect(world.store.effects.reserve({ ...request, step: 0, nodeId: "other" })).rejects.toMatchObject({
+      kind: "protocolRejected",
+    });
   });
 });
 
@@ -94,7 +138,10 @@ describe("an observed effect without a known end", () => {
     expect(await reserve(state)).toMatchObject({ state: "observe", attempt: 1 });
     expect(await report(state, effectId, 1, "notApplied")).toEqual({ status: "applying", attempt: 2 });
     expect(await report(state, effectId, 2, "applied")).toEqual({ status: "applied", attempt: 2 });
-    expect(state.world.store.read.effects.get(effectId).attemptList.map((attempt) => attempt.state)).toEqual(["notSent", "accepted"]);
+    expect(state.world.store.read.effects.get(effectId).attemptList.map((attempt) => attempt.state)).toEqual([
+      "notSent",
+      "accepted",
+    ]);
   });
 
   it("is settled when it had happened, also if the first look was cut short", async () => {
@@ -126,7 +173,13 @@ describe("a manual effect without a known end", () => {
 
   it("settled as applied lets the run go on with the result", async () => {
     const state = await stuck();
-    await state.world.store.effects.settle({ effect: state.effectId, outcome: "applied", result: { by: "hand" }, receipt: null, actor });
+    await state.world.store.effects.settle({
+      effect: state.effectId,
+      outcome: "applied",
+      result: { by: "hand" },
+      receipt: null,
+      actor,
+    });
     state.launch = await claimNext(state.world.store, state.world.epoch);
     await becomeReady(state.world.store, state.launch, acting("manual"));
     expect(await reserve(state)).toMatchObject({ state: "applied", result: { by: "hand" } });
@@ -143,7 +196,8 @@ describe("a manual effect without a known end", () => {
   it("of a cancelled run can still be put on record, but not done again", async () => {
     const { effectId, run, world } = await stuck();
     await world.store.runs.cancel({ run, reason: null, expectedRevision: null, receipt: null, actor });
-    const settle = (outcome: "applied" | "notApplied" | "retry") => world.store.effects.settle({ effect: effectId, outcome, result: null, receipt: null, actor });
+    const settle = (outcome: "applied" | "notApplied" | "retry") =>
+      world.store.effects.settle({ effect: effectId, outcome, result: null, receipt: null, actor });
     await expect(settle("retry")).rejects.toMatchObject({ kind: "effectState" });
     expect(await settle("notApplied")).toMatchObject({ result: { status: "rejected" } });
     await expect(settle("applied")).rejects.toMatchObject({ kind: "effectState" });

@@ -44,7 +44,10 @@ describe("the outcome of an attempt", () => {
     await world.dispatch(perform);
     if (outcome === "accepted" && perform.op === "post") await world.store_(perform, 1, 1, world.reference(OPS));
     const result = await world.finish(perform, outcome, outcome === "accepted" ? {} : { error: refused });
-    expect(result).toEqual({ status, nextAttemptAt: status === "pending" ? world.clock.at + DELIVERY.backoffMinMs : null });
+    expect(result).toEqual({
+      status,
+      nextAttemptAt: status === "pending" ? world.clock.at + DELIVERY.backoffMinMs : null,
+    });
     const detail = world.store.read.effects.get(perform.effectId);
     expect(detail).toMatchObject({ status, attemptList: [{ attempt: 1, state: attempt }] });
     expect(detail.settleWith === null).toBe(status !== "ambiguous");
@@ -104,14 +107,20 @@ describe("the outcome of an attempt", () => {
     await world.command("status");
     const perform = await world.mustNext();
     await world.dispatch(perform);
-    expect(await world.finish(perform, "rejected", { retryAfterMs: 7_000, error: refused })).toEqual({ status: "pending", nextAttemptAt: world.clock.at + 7_000 });
+    expect(await world.finish(perform, "rejected", { retryAfterMs: 7_000, error: refused })).toEqual({
+      status: "pending",
+      nextAttemptAt: world.clock.at + 7_000,
+    });
     expect((await world.drain()).map(({ destination }) => destination)).toEqual([`${MAIN}/${LOBBY}/7`]);
     expect(world.store.read.channels.nextDueAt(MAIN)).toBe(world.clock.at + 7_000);
     world.clock.advance(6_999);
     expect(await world.next()).toBeNull();
     world.clock.advance(1);
     expect((await world.drain()).map(({ content }) => content?.kind)).toEqual(["card", "reply"]);
-    expect(world.store.read.effects.get(perform.effectId).attemptList.map(({ state }) => state)).toEqual(["rejected", "accepted"]);
+    expect(world.store.read.effects.get(perform.effectId).attemptList.map(({ state }) => state)).toEqual([
+      "rejected",
+      "accepted",
+    ]);
   });
 
   it("of an edit whose message is gone: the outcome is posted once per chat", async () => {
@@ -123,11 +132,17 @@ describe("the outcome of an attempt", () => {
       const edit = await world.mustNext();
       expect(edit).toMatchObject({ op: "edit", reference });
       await world.dispatch(edit, 1, 1);
-      expect(await world.finish(edit, "rejected", { gone: true, error: refused })).toMatchObject({ status: "rejected" });
+      expect(await world.finish(edit, "rejected", { gone: true, error: refused })).toMatchObject({
+        status: "rejected",
+      });
     }
     const frames = await world.drain();
     expect(frames).toHaveLength(1);
-    expect(replyOf(frames[0]!).reply).toMatchObject({ code: "outcome", title: "Approve the deployment", status: { kind: "chosen", label: "Approve", by: "Ann" } });
+    expect(replyOf(frames[0]!).reply).toMatchObject({
+      code: "outcome",
+      title: "Approve the deployment",
+      status: { kind: "chosen", label: "Approve", by: "Ann" },
+    });
   });
 
   it("in a dead chat is tried once; what waits there ends with the same reason", async () => {
@@ -140,7 +155,10 @@ describe("the outcome of an attempt", () => {
     expect(await world.next()).toBeNull();
     expect(world.all("SELECT status FROM effects")).toEqual([{ status: "rejected" }, { status: "rejected" }]);
     // Computed, not stored: it stays answerable.
-    expect(world.store.read.decisions.get(first.decisionId)).toMatchObject({ status: "pending", notes: [expect.stringContaining("undeliverable")] });
+    expect(world.store.read.decisions.get(first.decisionId)).toMatchObject({
+      status: "pending",
+      notes: [expect.stringContaining("undeliverable")],
+    });
     expect((await world.answer(first, "approve")).result.kind).toBe("accepted");
   });
 });
@@ -172,7 +190,14 @@ describe("a card in several parts", () => {
     await world.store_(perform, 1, 3, `${OPS}:1`);
     await world.dispatch(perform, 2, 3);
     expect(await world.finish(perform, "rejected", { error: refused })).toMatchObject({ status: "rejected" });
-    await world.store.effects.recover({ effect: perform.effectId, action: "retry", part: null, reference: null, receipt: null, actor: { type: "control", id: "me" } });
+    await world.store.effects.recover({
+      effect: perform.effectId,
+      action: "retry",
+      part: null,
+      reference: null,
+      receipt: null,
+      actor: { type: "control", id: "me" },
+    });
     const again = await world.mustNext();
     expect(again).toMatchObject({ fromPart: 2, content: { state: { status: { kind: "pending" } } } });
     expect(cardOf(again).state.notes).toBeUndefined();
@@ -187,7 +212,9 @@ describe("a card in several parts", () => {
     await world.dispatch(perform, 2, 3);
     expect(await world.finish(perform, "ambiguous")).toMatchObject({ status: "ambiguous" });
     await world.answer(asked, "approve");
-    expect((await world.drain()).map(({ op, part, reference }) => [op, part, reference])).toEqual([["edit", 1, `${OPS}:1`]]);
+    expect((await world.drain()).map(({ op, part, reference }) => [op, part, reference])).toEqual([
+      ["edit", 1, `${OPS}:1`],
+    ]);
   });
 
   it("refuses parts out of order", async () => {
@@ -228,7 +255,10 @@ describe("settlement", () => {
     const perform = await world.mustNext();
     await world.answer(asked, "approve");
     expect(await world.dispatch(perform)).toEqual({ go: false });
-    expect(world.store.read.effects.get(perform.effectId)).toMatchObject({ status: "cancelled", attemptList: [{ state: "notSent" }] });
+    expect(world.store.read.effects.get(perform.effectId)).toMatchObject({
+      status: "cancelled",
+      attemptList: [{ state: "notSent" }],
+    });
     // The child hears that it need not send and says so; nothing changes by that.
     expect(await world.finish(perform, "notSent")).toEqual({ status: "cancelled", nextAttemptAt: null });
     expect(await world.next()).toBeNull();
@@ -246,8 +276,17 @@ describe("settlement", () => {
     await world.store_(confirmed, 1, 1, `${OPS}:11`);
     await world.finish(confirmed, "accepted");
     expect((await world.drain()).map(({ reference }) => reference)).toEqual([`${OPS}:11`]);
-    await world.store.effects.recover({ effect: named.effectId, action: "confirm", part: null, reference: "22", receipt: null, actor: { type: "control", id: "me" } });
-    expect((await world.drain()).map(({ reference, destination }) => [reference, destination])).toEqual([[`${LOBBY}:22`, `${MAIN}/${LOBBY}/7`]]);
+    await world.store.effects.recover({
+      effect: named.effectId,
+      action: "confirm",
+      part: null,
+      reference: "22",
+      receipt: null,
+      actor: { type: "control", id: "me" },
+    });
+    expect((await world.drain()).map(({ reference, destination }) => [reference, destination])).toEqual([
+      [`${LOBBY}:22`, `${MAIN}/${LOBBY}/7`],
+    ]);
     expect(world.count("effects", "purpose = 'settlement' AND status = 'applied'")).toBe(2);
   });
 
@@ -255,7 +294,13 @@ describe("settlement", () => {
     const world = await World.open();
     const edit = await KINDS.settlement(world);
     await world.dispatch(edit, 1, 1);
-    await world.store.runs.cancel({ run: world.store.read.decisions.list({ all: true })[0]!.runId, reason: null, expectedRevision: null, receipt: null, actor: { type: "control", id: "me" } });
+    await world.store.runs.cancel({
+      run: world.store.read.decisions.list({ all: true })[0]!.runId,
+      reason: null,
+      expectedRevision: null,
+      receipt: null,
+      actor: { type: "control", id: "me" },
+    });
     expect(await world.finish(edit, "ambiguous")).toEqual({ status: "cancelled", nextAttemptAt: null });
     const newer = await world.mustNext();
     expect(newer).toMatchObject({ op: "edit", reference: edit.reference });
@@ -296,12 +341,19 @@ describe("the order of messages", () => {
     const asked = await world.ask({ audience: "both" });
     const profile = { ...ACCESS.profiles["main"]!, allowedChatIds: [LOBBY] };
     const frames: Perform[] = [];
-    for (let frame = await world.next({ ...ACCESS, profiles: { main: profile } }); frame !== null; frame = await world.next({ ...ACCESS, profiles: { main: profile } })) {
+    for (
+      let frame = await world.next({ ...ACCESS, profiles: { main: profile } });
+      frame !== null;
+      frame = await world.next({ ...ACCESS, profiles: { main: profile } })
+    ) {
       await world.post(frame);
       frames.push(frame);
     }
     expect(frames.map(({ destination }) => destination)).toEqual([`${MAIN}/${LOBBY}/7`]);
-    expect(world.store.read.decisions.get(asked.decisionId).destinations.map(({ status }) => status)).toEqual(["rejected", "applied"]);
+    expect(world.store.read.decisions.get(asked.decisionId).destinations.map(({ status }) => status)).toEqual([
+      "rejected",
+      "applied",
+    ]);
     expect(world.count("effects", `place = '${ELSEWHERE}'`)).toBe(0);
   });
 });
@@ -315,14 +367,22 @@ describe("an adapter that is gone", () => {
     await world.dispatch(sending);
     const recorded = await world.mustNext();
     expect(await world.store.effects.adapterGone(world.mine)).toEqual({ notSent: 1, ambiguous: 1 });
-    expect(world.store.read.effects.get(sending.effectId)).toMatchObject({ status: "ambiguous", attemptList: [{ state: "ambiguous" }] });
-    expect(world.store.read.effects.get(recorded.effectId)).toMatchObject({ status: "pending", attemptList: [{ state: "notSent" }] });
+    expect(world.store.read.effects.get(sending.effectId)).toMatchObject({
+      status: "ambiguous",
+      attemptList: [{ state: "ambiguous" }],
+    });
+    expect(world.store.read.effects.get(recorded.effectId)).toMatchObject({
+      status: "pending",
+      attemptList: [{ state: "notSent" }],
+    });
     await world.openChannel("adapter-2");
     const sent = await world.drain();
-    expect(sent.map(({ effectId, attempt }) => [effectId === recorded.effectId, attempt])).toEqual([
-      [false, 1],
-      [true, 2],
-    ].sort((a, b) => Number(b[0]) - Number(a[0])));
+    expect(sent.map(({ effectId, attempt }) => [effectId === recorded.effectId, attempt])).toEqual(
+      [
+        [false, 1],
+        [true, 2],
+      ].sort((a, b) => Number(b[0]) - Number(a[0])),
+    );
   });
 
   it("between two parts leaves nothing in doubt", async () => {
@@ -343,7 +403,10 @@ describe("an adapter that is gone", () => {
     await world.dispatch(perform);
     await world.store_(perform, 1, 1, `${OPS}:1`);
     expect(await world.store.effects.adapterGone(world.mine)).toEqual({ notSent: 0, ambiguous: 0 });
-    expect(world.store.read.effects.get(perform.effectId)).toMatchObject({ status: "applied", attemptList: [{ state: "accepted" }] });
+    expect(world.store.read.effects.get(perform.effectId)).toMatchObject({
+      status: "applied",
+      attemptList: [{ state: "accepted" }],
+    });
   });
 
   it("in the middle of an edit has it made again", async () => {
@@ -364,8 +427,13 @@ describe("an adapter that is gone", () => {
     const old = { ...world.mine, effectId: perform.effectId, attempt: perform.attempt };
     await world.openChannel("adapter-2");
     expect(await world.store.effects.dispatch({ ...old, part: 1, of: 1 })).toEqual({ go: false });
-    expect(await world.store.effects.storePart({ ...old, part: 1, of: 1, reference: `${OPS}:1` })).toEqual({ stored: false });
-    expect(await world.store.effects.finishAttempt({ ...old, outcome: "accepted" })).toEqual({ status: "ambiguous", nextAttemptAt: null });
+    expect(await world.store.effects.storePart({ ...old, part: 1, of: 1, reference: `${OPS}:1` })).toEqual({
+      stored: false,
+    });
+    expect(await world.store.effects.finishAttempt({ ...old, outcome: "accepted" })).toEqual({
+      status: "ambiguous",
+      nextAttemptAt: null,
+    });
     await expect(world.store.effects.nextAttempt(old)).rejects.toMatchObject({ kind: "protocolRejected" });
   });
 

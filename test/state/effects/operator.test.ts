@@ -6,7 +6,11 @@ import { cardOf, LOBBY, OPS, tokensOf, World } from "../decisions/fixture.ts";
 
 const actor = { type: "control", id: "me" } as const;
 
-async function inDoubt(world: World, of = 1, arrived: readonly string[] = []): Promise<{ effectId: string; token: string }> {
+async function inDoubt(
+  world: World,
+  of = 1,
+  arrived: readonly string[] = [],
+): Promise<{ effectId: string; token: string }> {
   await world.ask();
   const perform = await world.mustNext();
   for (const [index, reference] of arrived.entries()) {
@@ -18,8 +22,20 @@ async function inDoubt(world: World, of = 1, arrived: readonly string[] = []): P
   return { effectId: perform.effectId, token: tokensOf(perform)["approve"] as string };
 }
 
-function recover(world: World, effect: string, change: Partial<RecoverInput> = {}): ReturnType<World["store"]["effects"]["recover"]> {
-  return world.store.effects.recover({ effect, action: "confirm", part: null, reference: null, receipt: null, actor, ...change });
+function recover(
+  world: World,
+  effect: string,
+  change: Partial<RecoverInput> = {},
+): ReturnType<World["store"]["effects"]["recover"]> {
+  return world.store.effects.recover({
+    effect,
+    action: "confirm",
+    part: null,
+    reference: null,
+    receipt: null,
+    actor,
+    ...change,
+  });
 }
 
 describe("a card in doubt", () => {
@@ -28,14 +44,18 @@ describe("a card in doubt", () => {
     const { effectId } = await inDoubt(world);
     const { shortId, settleWith } = world.store.read.effects.get(effectId);
     expect(settleWith).toBe(`holdpoint channel recover ${shortId} confirm|retry`);
-    for (const ref of [shortId, shortId.slice(2), shortId.slice(0, 5), effectId.slice(0, 14)]) expect(world.store.read.effects.get(ref).effectId).toBe(effectId);
+    for (const ref of [shortId, shortId.slice(2), shortId.slice(0, 5), effectId.slice(0, 14)])
+      expect(world.store.read.effects.get(ref).effectId).toBe(effectId);
     expect(() => world.store.read.effects.get("e-zzzzzz")).toThrow(expect.objectContaining({ kind: "effectNotFound" }));
   });
 
   it("confirmed with its message id can be settled later", async () => {
     const world = await World.open();
     const { effectId, token } = await inDoubt(world);
-    expect(await recover(world, effectId, { reference: "815" })).toMatchObject({ outcome: "accepted", result: { effectId, status: "applied" } });
+    expect(await recover(world, effectId, { reference: "815" })).toMatchObject({
+      outcome: "accepted",
+      result: { effectId, status: "applied" },
+    });
     expect(await world.tapToken(token, { reference: `${OPS}:816` })).toMatchObject({ verdict: "unknownButton" });
     expect(await world.tapToken(token, { reference: `${OPS}:815` })).toMatchObject({ verdict: "accepted" });
     expect((await world.drain()).map(({ reference }) => reference)).toEqual([`${OPS}:815`]);
@@ -53,7 +73,9 @@ describe("a card in doubt", () => {
   it("confirmed in the middle sends the parts that are still missing", async () => {
     const world = await World.open();
     const { effectId } = await inDoubt(world, 3, [`${OPS}:1`]);
-    expect(await recover(world, effectId, { part: 2, reference: "2" })).toMatchObject({ result: { status: "pending" } });
+    expect(await recover(world, effectId, { part: 2, reference: "2" })).toMatchObject({
+      result: { status: "pending" },
+    });
     expect(await world.mustNext()).toMatchObject({ effectId, fromPart: 3 });
   });
 
@@ -87,7 +109,10 @@ describe("a card in doubt", () => {
     const { effectId } = await inDoubt(world);
     const { fingerprint } = world.store.read.decisions.list({ all: false })[0]!;
     await world.answer({ decisionId: fingerprint } as never, "approve", { requestDigest: null });
-    await expect(recover(world, effectId, { action: "retry" })).rejects.toMatchObject({ kind: "effectState", message: expect.stringContaining("over") });
+    await expect(recover(world, effectId, { action: "retry" })).rejects.toMatchObject({
+      kind: "effectState",
+      message: expect.stringContaining("over"),
+    });
     await recover(world, effectId, { reference: "9" });
     expect((await world.drain()).map(({ reference }) => reference)).toEqual([`${OPS}:9`]);
   });
@@ -100,7 +125,10 @@ describe("a card in doubt", () => {
     const world = await World.open();
     const { effectId } = await inDoubt(world);
     await expect(recover(world, effectId, { reference })).rejects.toMatchObject({ kind: "referenceInvalid" });
-    expect(world.store.read.effects.get(effectId)).toMatchObject({ status: "ambiguous", attemptList: [{ state: "ambiguous" }] });
+    expect(world.store.read.effects.get(effectId)).toMatchObject({
+      status: "ambiguous",
+      attemptList: [{ state: "ambiguous" }],
+    });
   });
 
   it("refuses a reference that is another message's", async () => {
@@ -108,13 +136,21 @@ describe("a card in doubt", () => {
     await world.ask();
     const { references } = await world.deliver();
     const { effectId } = await inDoubt(world);
-    await expect(recover(world, effectId, { reference: references[0]!.split(":")[1]! })).rejects.toMatchObject({ kind: "referenceInvalid" });
+    await expect(recover(world, effectId, { reference: references[0]!.split(":")[1]! })).rejects.toMatchObject({
+      kind: "referenceInvalid",
+    });
   });
 
   it("settled twice is refused, unless the receipt says it is the same request", async () => {
     const world = await World.open();
     const { effectId } = await inDoubt(world);
-    const receipt = { clientId: "c", idempotencyKey: "k", operation: "channel.recover", fingerprint: sha256("x"), serverEpoch: world.epoch };
+    const receipt = {
+      clientId: "c",
+      idempotencyKey: "k",
+      operation: "channel.recover",
+      fingerprint: sha256("x"),
+      serverEpoch: world.epoch,
+    };
     const first = await recover(world, effectId, { reference: "7", receipt });
     expect(await recover(world, effectId, { reference: "7", receipt })).toEqual({ ...first, outcome: "adopted" });
     await expect(recover(world, effectId, { reference: "8" })).rejects.toMatchObject({ kind: "effectState" });
