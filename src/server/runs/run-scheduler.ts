@@ -134,6 +134,7 @@ export class RunScheduler {
         this.#active.delete(runnerEpoch);
         this.wake();
         this.#deps.wake.views();
+        this.#deps.wake.channels();
       });
     }
   }
@@ -204,6 +205,8 @@ export class RunScheduler {
       leaveGuard = setTimeout(() => void child.stop(PROCESS.killGraceMs), LEAVE_MS);
       this.#deps.wake.views();
       this.#deps.wake.runs();
+      // Cards tell that the run has ended or waits for an operator.
+      this.#deps.wake.channels();
     };
     if (this.#stopped) session.stop("the server stops");
     else session.start();
