@@ -176,7 +176,7 @@ export class Stage {
       workflow,
       workflowPath,
       projectPath: folder,
-      input: { title, folder, ...input } as never,
+      input: { title, folder, ...input },
     });
     this.runIds.push(runId);
     return runId;
