@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+import { ensureBuilt } from "./built.ts";
 import { play, type Result } from "./play.ts";
 import { allPoints, baselines, shortPoints, unreachable, type Point } from "./points.ts";
 import { SCENARIOS, type ScenarioName } from "./scenarios/index.ts";
@@ -68,6 +69,7 @@ function tell({ hit, log, point, seconds, violations }: Result, done: number, of
   if (options.log) say(log);
 }
 
+ensureBuilt();
 const points = chosen();
 const started = performance.now();
 const results = await playAll(points);
