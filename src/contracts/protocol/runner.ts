@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
+import { includeTransitionSchema } from "../include.ts";
 import { ADVANCE } from "../limits.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
@@ -22,6 +23,10 @@ export const stepEntrySchema = z.strictObject({
   error: errorRecordSchema.optional(),
   durationMs: z.number().nonnegative(),
   next: z.string().nullable(),
+  /** Mounts left and entered between this step and `next`, in order. They are events, not steps. */
+  transitions: z.array(includeTransitionSchema).optional(),
+  /** The settings this step was made with. A `settingsRoute` counts only while they are the present ones. */
+  settings: z.strictObject({ scopeId: z.string(), changeNumber: z.number().int().nonnegative() }).optional(),
 });
 export type StepEntry = z.infer<typeof stepEntrySchema>;
 
@@ -43,6 +48,8 @@ export const positionSchema = z.strictObject({
   visit: z.number().int().positive(),
   /** True when an earlier attempt of this visit was interrupted: effects must be looked up, not assumed fresh. */
   interrupted: z.boolean(),
+  /** Number of the attempt in this visit, from 1; left out: 1, or 2 when interrupted. */
+  attempt: z.number().int().positive().optional(),
 });
 export type Position = z.infer<typeof positionSchema>;
 
