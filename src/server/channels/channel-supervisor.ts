@@ -169,6 +169,8 @@ export class ChannelSupervisor {
       schema: fromAdapterSchema,
     });
     entry.child = child;
+    // Stopped while it was being started: whoever stopped could not see it yet.
+    if (this.#stopping || isStopped(entry)) void child.stop(PROCESS.killGraceMs);
     await store.children.register({
       childId: child.childId,
       kind: "adapter",

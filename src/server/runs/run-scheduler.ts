@@ -37,6 +37,7 @@ export class RunScheduler {
   /** By runner epoch. */
   readonly #active = new Map<string, Active>();
   #claiming = false;
+  #filling: Promise<void> = Promise.resolve();
   #again = false;
   #stopped = false;
   #dueTimer: Timer | undefined;
@@ -68,7 +69,7 @@ export class RunScheduler {
       return;
     }
     this.#claiming = true;
-    void this.#fill()
+    this.#filling = this.#fill()
       .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "claiming runs failed"))
       .finally(() => {
         this.#claiming = false;
@@ -93,6 +94,7 @@ export class RunScheduler {
     this.#stopped = true;
     this.#dueTimer?.cancel();
     this.#renewTimer?.cancel();
+    await this.#filling;
     const entries = [...this.#active.values()];
     for (const entry of entries) entry.session?.stop("the server stops");
     await Promise.all(
@@ -113,6 +115,11 @@ export class RunScheduler {
       if (!claimed) {
         const at = store.read.runs.nextDueAt();
         if (at !== null) this.#dueTimer = ports.clock.timer(at, () => this.wake());
+        return;
+      }
+      if (this.#stopped) {
+        // Claimed while the server was told to stop: the run goes back in line.
+        await store.runs.runnerEnded({ runnerEpoch, outcome: "stopped", error: null });
         return;
       }
       const entry: Active = {
