@@ -1,5 +1,5 @@
 /**
- * Entry of a runner: a child that loads one workflow and executes it for one launch.
+ * Entry of a runner: a child that loads one workflow and executes it, for one launch or several.
  *
  * This folder owns loading user code and the runner's side of runner.v1. It must not open the database, decide anything,
  * or outlive its pipe. Nothing but what the pipe needs is imported before the pipe is open.
@@ -18,7 +18,7 @@ function crash(what: string, error: unknown): never {
 process.on("uncaughtException", (error) => crash("uncaught exception", error));
 process.on("unhandledRejection", (error) => crash("unhandled rejection", error));
 
-const { runSession } = await import("./session.ts");
-const end = await runSession(port);
+const { serve } = await import("./serve.ts");
+const end = await serve(port);
 if (end.kind === "broken") crash("runner", end.error);
 process.exit(0);

@@ -2,14 +2,15 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { readFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
+import { sourceName, sourcePlace } from "../../contracts/builtins.ts";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { sha256Hex } from "../../contracts/ids.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
-import type { Child, Clock, Log } from "../ports.ts";
+import type { Child, Clock, Log, Ports } from "../ports.ts";
 
 /** Resume state goes out in frames of at most this many items or about this many bytes, well below the frame limit. */
 const STATE_ITEMS = 2_000;
@@ -31,6 +32,9 @@ export interface RunSessionDeps {
   readonly wake: Wake;
   readonly access: AccessSource;
   readonly cacheDir: string;
+  /** Where approved source files are laid out. */
+  readonly sourcesDir: string;
+  readonly ports: Pick<Ports, "processes">;
 }
 
 export class RunSession {
@@ -40,6 +44,13 @@ export class RunSession {
   error: HoldpointError | undefined;
   readonly claimed: Launch;
   readonly child: Child<FromRunner, ToRunner>;
+  /** What was loaded; known with `ready`. */
+  sources: readonly SourceFile[] | null;
+  workflowPath: string;
+  ready = false;
+  /** Resolves when the conversation has ended and the process may take another launch. */
+  readonly released: Promise<void>;
+  #release: () => void = () => undefined;
   readonly #deps: RunSessionDeps;
   /** After a rewind, frames are ignored until the one that begins here. */
   #rewoundTo: number | undefined;
@@ -53,6 +64,9 @@ export class RunSession {
     this.#deps = deps;
     this.claimed = claimed;
     this.child = child;
+    this.sources = claimed.sources;
+    this.workflowPath = claimed.workflowPath;
+    this.released = new Promise((resolve) => (this.#release = resolve));
   }
 
   start(): void {
@@ -75,6 +89,7 @@ export class RunSession {
       input: claimed.input,
       inputParsed: claimed.definitionDigest !== null,
       cacheDir: this.#deps.cacheDir,
+      sourcesDir: this.#deps.sourcesDir,
     });
   }
 
@@ -125,6 +140,8 @@ export class RunSession {
   }
 
   async #handle(frame: FromRunner): Promise<void> {
+    if (frame.type === "released" && (this.end === "finished" || this.end === "parked")) return this.#release();
+    if (frame.type === "process.unregister") return this.#unregister(frame);
     if (this.end !== "open") return;
     const { store, wake } = this.#deps;
     const { claim } = this.claimed;
@@ -172,6 +189,10 @@ export class RunSession {
         this.#send({ type: "reply", messageId: frame.messageId, ok: true });
         this.#finish("finished");
         return wake.channels();
+      case "process.register":
+        return this.#register(frame);
+      case "released":
+        throw new HoldpointError("protocolRejected", "The runner says that it is free, but its run has not ended.");
       case "exiting":
         this.#deps.log.debug({ run: claim.runId, reason: frame.reason }, "runner is leaving");
     }
@@ -180,16 +201,24 @@ export class RunSession {
   async #ready(frame: Extract<FromRunner, { type: "ready" }>): Promise<void> {
     const { store } = this.#deps;
     const { claim } = this.claimed;
-    const sources = await Promise.all(frame.sources.map((source) => readSource(source)));
+    const approved = this.claimed.sources;
+    const sources =
+      approved === null
+        ? await Promise.all((frame.sources ?? []).map((source) => readSource(source)))
+        : (frame.sources ?? approved);
+    this.workflowPath = await fileOf(this.claimed.workflowPath, sources);
     const state = await store.runs.ready({
       claim,
       childId: this.child.childId,
       definition: frame.definition,
       definitionDigest: frame.definitionDigest,
       sources,
+      workflowPath: this.workflowPath,
       title: frame.title,
       input: frame.input,
     });
+    this.sources = sources.map(({ path, sha256 }) => ({ path, sha256 }));
+    this.ready = true;
     this.onReady();
     if (state.position === null) {
       this.#send({ type: "stop", reason: "the run has ended" });
@@ -203,6 +232,25 @@ export class RunSession {
       first += steps.length;
     }
     this.#send({ type: "go", position: state.position, visits: state.visits });
+  }
+
+  /** Durable before anything runs; only a direct child of the runner may be registered, as the group will be killed. */
+  async #register(frame: Extract<FromRunner, { type: "process.register" }>): Promise<void> {
+    const { messageId, kind, nodeId, pid, startIdentity, step } = frame;
+    const { ports, store } = this.#deps;
+    const parent = await ports.processes.parentOf(pid, startIdentity);
+    if (parent !== this.child.pid) {
+      throw new HoldpointError("protocolRejected", `Process ${pid} is no child of the runner (${this.child.pid}).`);
+    }
+    const { claim } = this.claimed;
+    const result = await store.processes.register({ claim, kind, nodeId, pid, startIdentity, step });
+    this.#send({ type: "reply", messageId, ok: true, result });
+  }
+
+  async #unregister(frame: Extract<FromRunner, { type: "process.unregister" }>): Promise<void> {
+    const { messageId, outcome, processId } = frame;
+    await this.#deps.store.processes.ended({ processId, runnerEpoch: this.claimed.claim.runnerEpoch, outcome });
+    this.#send({ type: "reply", messageId, ok: true });
   }
 
   async #advance(frame: Extract<FromRunner, { type: "advance" }>): Promise<void> {
@@ -240,7 +288,7 @@ export class RunSession {
       log.error({ run, code: error.code, message: error.message }, "steps not written; the runner goes back");
       return void this.#rewindLater();
     }
-    if (frame.type === "decision" || frame.type === "finish" || frame.type === "effect.settle") {
+    if ("messageId" in frame && frame.type !== "effect.reserve") {
       log.warn({ run, frame: frame.type, code: error.code, message: error.message }, "proposal refused");
       return this.#send({ type: "reply", messageId: frame.messageId, ok: false, error: toErrorRecord(error) });
     }
@@ -296,11 +344,29 @@ function isUnwritten(error: unknown): boolean {
 
 /** The file as it is now; a runner that loaded other bytes is refused. */
 async function readSource(source: SourceFile): Promise<SourceFile & { content: Buffer }> {
-  const content = await readFile(source.path);
+  const content = await readFile(sourcePlace(source.path));
   if (sha256Hex(content) !== source.sha256) {
     throw new HoldpointError("workflowSourceChanged", `${source.path} changed while it was being loaded.`);
   }
   return { ...source, content };
+}
+
+/** The workflow's file among its sources, where the run was started through a link. */
+async function fileOf(workflowPath: string, sources: readonly SourceFile[]): Promise<string> {
+  const known = (path: string): boolean => sources.some((source) => source.path === path);
+  if (known(workflowPath)) return workflowPath;
+  const real = await realpath(sourcePlace(workflowPath)).catch(() => workflowPath);
+  return known(sourceName(real)) ? sourceName(real) : workflowPath;
+}
+
+/** Whether the files on the disk are these, now. */
+export async function sameOnDisk(sources: readonly SourceFile[]): Promise<boolean> {
+  try {
+    await Promise.all(sources.map((source) => readSource(source)));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function* chunks<T>(items: readonly T[]): Generator<T[]> {
