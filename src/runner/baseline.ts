@@ -27,10 +27,17 @@ export class Baseline {
   readonly #builtins = new Set(builtins());
   readonly #loadCount = loadList().length;
 
-  /** Call before any user code is loaded. */
-  constructor() {
+  private constructor() {
     if (!hooked) hook();
     hooked = true;
+  }
+
+  /** Call before any user code is loaded. */
+  static async take(): Promise<Baseline> {
+    // Made when they are first used, by our own code as well.
+    void [process.stdout, process.stderr];
+    for (let turn = 0; turn < TURNS && /CloseReq|Immediate|FSReq/.test(resources()); turn += 1) await nextTurn();
+    return new Baseline();
   }
 
   /** What is not as it was, in a few words; null when this process may serve another launch from `cwd`. */

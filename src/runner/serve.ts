@@ -7,13 +7,13 @@ import { runSession, type SessionEnd } from "./session.ts";
 
 /** Serves launches until one leaves the process unfit for the next. Resolves when the process must end; never rejects. */
 export async function serve(port: FramePort<ToRunner, FromRunner>): Promise<SessionEnd> {
-  const baseline = new Baseline();
+  const baseline = await Baseline.take();
   let end = await runSession(port);
   for (let launches = 1; launches < WARM.launches; launches += 1) {
     if (end.kind !== "ended" || end.cwd === undefined) return end;
     const difference = await baseline.difference(end.cwd);
     if (difference !== null) {
-      process.stderr.write(`not used again: ${difference}\n`);
+      port.send({ type: "exiting", reason: `${end.reason}; not used again: ${difference}`.slice(0, 500) });
       return end;
     }
     // It listens before the server knows that it may send.
@@ -21,5 +21,6 @@ export async function serve(port: FramePort<ToRunner, FromRunner>): Promise<Sess
     port.send({ type: "released" });
     end = await next;
   }
+  if (end.kind === "ended" && end.cwd !== undefined) port.send({ type: "exiting", reason: end.reason });
   return end;
 }

@@ -135,7 +135,8 @@ class Session {
 
   #finish(end: SessionEnd): void {
     if (this.#over) return;
-    if (end.kind === "ended") this.#send({ type: "exiting", reason: end.reason });
+    // After an orderly end it is not decided yet whether the process leaves.
+    if (end.kind === "ended" && end.cwd === undefined) this.#send({ type: "exiting", reason: end.reason });
     this.#over = true;
     this.#end(end);
   }

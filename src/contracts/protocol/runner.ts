@@ -198,7 +198,7 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
   /** The last step; ends the run. Sent only when every earlier step is durable. */
   z.strictObject({ type: z.literal("finish"), messageId: z.number().int(), entry: stepEntrySchema }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
-  /** After `exiting`: the process is as it was before the launch and may take the next one of the same sources. */
+  /** Instead of `exiting`: the process is as it was before the launch and may take the next one of the same sources. */
   z.strictObject({ type: z.literal("released") }),
 ]);
 export type FromRunner = z.infer<typeof fromRunnerSchema>;

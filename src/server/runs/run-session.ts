@@ -100,8 +100,8 @@ export class RunSession {
     this.#finish("stopped");
   }
 
-  #send(frame: ToRunner): void {
-    this.child.port.send(frame);
+  #send(...frames: ToRunner[]): void {
+    this.child.port.send(...frames);
   }
 
   #finish(end: SessionEnd): void {
@@ -225,13 +225,13 @@ export class RunSession {
       this.#finish("finished");
       return this.#deps.wake.channels();
     }
-    for (const items of chunks(state.results)) this.#send({ type: "state.results", items });
+    const frames: ToRunner[] = [...chunks(state.results)].map((items) => ({ type: "state.results", items }));
     let first = 0;
     for (const steps of chunks(state.steps)) {
-      this.#send({ type: "state.steps", first, steps });
+      frames.push({ type: "state.steps", first, steps });
       first += steps.length;
     }
-    this.#send({ type: "go", position: state.position, visits: state.visits });
+    this.#send(...frames, { type: "go", position: state.position, visits: state.visits });
   }
 
   /** Durable before anything runs; only a direct child of the runner may be registered, as the group will be killed. */

@@ -223,9 +223,10 @@ export const reads = (db: ReadDb) => ({
       limit,
     );
     if (rows.length > 0) return { count: rows.length, next: null };
-    const next = db.get<{ at: number | null }>("SELECT min(available_at) AS at FROM run_queue WHERE status = 'queued'");
-    return { count: 0, next: next?.at ?? null };
+    return { count: 0, next: nextDueAt(db) };
   },
+
+  nextDueAt: (): number | null => nextDueAt(db),
 
   /** Where a runner continues after a frame that could not be stored; null when nothing is being executed. */
   position: (runNo: number): { from: number; position: Position; visits: Record<string, number> } | null => {
@@ -234,6 +235,13 @@ export const reads = (db: ReadDb) => ({
     return position === null ? null : { from: run.steps, position, visits: visitsOf(db, runNo) };
   },
 });
+
+/** When the next queued run is due (perhaps in the past), or null. */
+function nextDueAt(db: ReadDb): number | null {
+  return (
+    db.get<{ at: number | null }>("SELECT min(available_at) AS at FROM run_queue WHERE status = 'queued'")?.at ?? null
+  );
+}
 
 function asRow(db: ReadDb, row: RawRun): RunListRow {
   const { workflowPath: _path, projectPath: _project, definitionDigest: _digest, continuations: _count, ...rest } = row;
