@@ -2,6 +2,7 @@
 // Another language is another module with the same exports.
 
 export * from "./en/card.ts";
+export * from "./en/notification.ts";
 export * from "./en/reply.ts";
 export { duration, plain, writeTime } from "./en/time.ts";
 export { outcome, place } from "./en/words.ts";

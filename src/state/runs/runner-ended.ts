@@ -11,8 +11,8 @@ import { runByNo, SERVER_ACTOR } from "./rows.ts";
 
 export interface RunnerEnded {
   readonly runnerEpoch: string;
-  /** `stopped`: this server ended it on purpose. */
-  readonly outcome: "exited" | "crashed" | "stopped";
+  /** `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time. */
+  readonly outcome: "exited" | "crashed" | "timedOut" | "stopped";
   readonly error: ErrorRecord | null;
 }
 
@@ -27,7 +27,15 @@ export interface AfterRunner {
 const END: Readonly<Record<RunnerEnded["outcome"], RunnerEnd>> = {
   exited: "exited",
   crashed: "crashed",
+  timedOut: "timedOut",
   stopped: "cancelled",
+};
+
+const HOW: Readonly<Record<RunnerEnded["outcome"], string>> = {
+  exited: "exited",
+  crashed: "crashed",
+  timedOut: "was not ready in time and ended",
+  stopped: "was stopped",
 };
 
 export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerEnded): AfterRunner => {
@@ -74,7 +82,7 @@ function noProgress(runId: string, input: RunnerEnded): ErrorRecord {
   const options = error === null ? {} : { details: { cause: error } };
   return new HoldpointError(
     "runnerNoProgress",
-    `The runner of ${runId} ${outcome} without advancing the run.${cause}`,
+    `The runner of ${runId} ${HOW[outcome]} without advancing the run.${cause}`,
     options,
   ).toRecord();
 }
