@@ -139,7 +139,7 @@ export class RunScheduler {
       const session = entry.session;
       const end = session?.end ?? "stopped";
       const crashed = end === "open";
-      const error = crashed ? crashError(claim.runId, exit) : session?.error;
+      const error = session?.error ?? (crashed ? crashError(claim.runId, exit) : undefined);
       if (crashed) {
         log.warn({ run: claim.runId, code: exit?.code, signal: exit?.signal }, "runner crashed");
         this.#deps.crashes.add("runner", claim.runId, exit);
@@ -147,8 +147,9 @@ export class RunScheduler {
       const ended = await store.runs.runnerEnded({
         runnerEpoch: claim.runnerEpoch,
         // A proposal that was refused is the runner's failure to advance, not a stop by us.
-        outcome:
-          crashed || (end === "stopped" && session?.error) ? "crashed" : end === "stopped" ? "stopped" : "exited",
+        outcome: session?.error?.kind === "runnerTimedOut"
+          ? "timedOut"
+          : crashed || (end === "stopped" && session?.error) ? "crashed" : end === "stopped" ? "stopped" : "exited",
         error: error ? toErrorRecord(error) : null,
       });
       log.debug({ run: claim.runId, end, queue: ended.queue }, "runner ended");
@@ -185,7 +186,7 @@ export class RunScheduler {
     entry.session = session;
     const startGuard = setTimeout(() => {
       session.error = new HoldpointError(
-        "childStart",
+        "runnerTimedOut",
         `The runner of ${claim.runId} was not ready within ${PROCESS.readyMs} ms.`,
       );
       void child.stop(PROCESS.killGraceMs);
