@@ -104,9 +104,9 @@ class Session {
   #go(position: Position, visits: Readonly<Record<string, number>>): void {
     const loaded = this.#loaded;
     if (loaded === undefined || this.#engine !== undefined) throw unexpected("go");
-    const { definition, input, snapshot } = loaded;
+    const { definition, input } = loaded;
     const resume = { position, visits, results: this.#results, steps: this.#steps };
-    this.#engine = new Engine({ definition, snapshot, input, host: this.#host, resume });
+    this.#engine = new Engine({ definition, input, host: this.#host, resume });
     this.#guard(this.#execute(this.#engine));
   }
 
