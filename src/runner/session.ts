@@ -111,11 +111,11 @@ class Session {
   }
 
   async #go(loaded: LoadedWorkflow, position: Position, visits: Readonly<Record<string, number>>): Promise<void> {
-    const { definition, input, snapshot } = loaded;
+    const { definition, input } = loaded;
     const { results, mounts } = await this.#stateWithContents();
     if (this.#over) return;
     const resume = { position, visits, results, steps: this.#steps, mounts };
-    this.#engine = new Engine({ definition, snapshot, input, host: this.#host, resume });
+    this.#engine = new Engine({ definition, input, host: this.#host, resume });
     await this.#execute(this.#engine);
   }
 

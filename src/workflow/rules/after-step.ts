@@ -50,7 +50,13 @@ export function afterStep(
     return result.error === undefined ? { kind: "end", status } : { kind: "end", status, error: result.error };
   }
   if (stepsDone >= definition.maxSteps) {
-    return exhausted(`workflow "${definition.name}"`, `The run executed ${stepsDone}`, definition.maxSteps, stepsDone, to.nodeId);
+    return exhausted(
+      `workflow "${definition.name}"`,
+      `The run executed ${stepsDone}`,
+      definition.maxSteps,
+      stepsDone,
+      to.nodeId,
+    );
   }
   if (definition.includes !== undefined) return withinMounts(definition, result.nodeId, to, stepsDone, marks) ?? to;
   return to;
@@ -77,7 +83,13 @@ function withinMounts(
     const done = stepsDone - mark.firstStep;
     if (done < limit) continue;
     const what = `workflow "${definition.includes?.[mount]?.workflow}" at mount "${mount}"`;
-    return exhausted(what, `Invocation ${mark.invocation} of mount "${mount}" executed ${done}`, limit, done, to.nodeId);
+    return exhausted(
+      what,
+      `Invocation ${mark.invocation} of mount "${mount}" executed ${done}`,
+      limit,
+      done,
+      to.nodeId,
+    );
   }
   return undefined;
 }

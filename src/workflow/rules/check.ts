@@ -43,15 +43,20 @@ export function definitionProblems(definition: DefinitionSnapshot): DefinitionPr
       add(`node ${JSON.stringify(id.slice(0, 200))}`, `has an id that is not ${ID_PATTERN.node.source}`);
     }
     if (id.length > INCLUDE.pathChars) {
-      add(`node ${JSON.stringify(id.slice(0, 200))}`, `has a path of ${id.length} characters; the limit is ${INCLUDE.pathChars}`);
+      add(
+        `node ${JSON.stringify(id.slice(0, 200))}`,
+        `has a path of ${id.length} characters; the limit is ${INCLUDE.pathChars}`,
+      );
     }
     for (const mount of mountsOfPath(id)) {
-      if (!Object.hasOwn(definition.includes ?? {}, mount)) add(`node "${id}"`, `lies in mount "${mount}", which is none`);
+      if (!Object.hasOwn(definition.includes ?? {}, mount))
+        add(`node "${id}"`, `lies in mount "${mount}", which is none`);
     }
   }
   for (const [mount, { exits }] of Object.entries(definition.includes ?? {})) {
     for (const [exit, id] of Object.entries(exits)) {
-      if (!has(id) || !id.startsWith(`${mount}/`)) add(`exit "${mount}.${exit}"`, `is left from "${id}", which is no node of that mount`);
+      if (!has(id) || !id.startsWith(`${mount}/`))
+        add(`exit "${mount}.${exit}"`, `is left from "${id}", which is no node of that mount`);
     }
   }
   if (!has(definition.startAt)) add("startAt", `is "${definition.startAt}", which is no node; ${known(nodes)}`);

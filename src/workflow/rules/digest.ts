@@ -9,6 +9,8 @@ import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 export function definitionDigest(definition: DefinitionSnapshot): Sha256Digest {
   const { includes } = definition;
   if (includes === undefined) return sha256Digest(definition);
-  const placeless = Object.entries(includes).map(([mount, { source: _source, ...include }]) => [mount, include] as const);
+  const placeless = Object.entries(includes).map(
+    ([mount, { source: _source, ...include }]) => [mount, include] as const,
+  );
   return sha256Digest({ ...definition, includes: Object.fromEntries(placeless) });
 }

@@ -40,9 +40,11 @@ export function judgeFollowUp(
 ): { readonly orderNumber: number } {
   if (run.ended) throw refused("The run has ended; nothing can be queued for it any more.");
   if (text.trim() === "") throw refused("A follow-up needs a text.");
-  if (text.length > FOLLOW_UP.promptChars) throw refused(`A follow-up has ${text.length} characters; the limit is ${FOLLOW_UP.promptChars}.`);
+  if (text.length > FOLLOW_UP.promptChars)
+    throw refused(`A follow-up has ${text.length} characters; the limit is ${FOLLOW_UP.promptChars}.`);
   const unsent = run.followUps.filter(({ state }) => state === "queued").length;
-  if (unsent >= FOLLOW_UP.perRun) throw refused(`The run has ${unsent} unsent follow-ups; the limit is ${FOLLOW_UP.perRun}.`);
+  if (unsent >= FOLLOW_UP.perRun)
+    throw refused(`The run has ${unsent} unsent follow-ups; the limit is ${FOLLOW_UP.perRun}.`);
   return { orderNumber: run.followUps.reduce((most, { orderNumber }) => Math.max(most, orderNumber), 0) + 1 };
 }
 

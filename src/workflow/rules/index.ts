@@ -6,7 +6,15 @@
 export { afterStep, type AfterStep, type RunEnd } from "./after-step.ts";
 export { checkDefinition, definitionProblems } from "./check.ts";
 export { definitionDigest } from "./digest.ts";
-export { endCancelsFollowUps, followUpId, judgeFollowUp, mayRemoveFollowUp, nextFollowUp, type FollowUp, type FollowUpActor } from "./follow-ups.ts";
+export {
+  endCancelsFollowUps,
+  followUpId,
+  judgeFollowUp,
+  mayRemoveFollowUp,
+  nextFollowUp,
+  type FollowUp,
+  type FollowUpActor,
+} from "./follow-ups.ts";
 export { graphOf, type PlannedTransition } from "./graph.ts";
 export { applyTransitions, mountsAfter, mountsAtStart, type MountMark, type MountMarks } from "./mounts.ts";
 export { applyPatch } from "./json-patch.ts";

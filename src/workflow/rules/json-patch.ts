@@ -22,9 +22,13 @@ export function applyPatch(value: JsonValue, operations: readonly PatchOperation
       document = apply(document, operation);
     } catch (error) {
       if (!(error instanceof HoldpointError)) throw error;
-      throw new HoldpointError("settingsRefused", `Operation ${index + 1} (${operation.op} ${operation.path || "the whole value"}): ${error.message}`, {
-        details: { operation: index, op: operation.op, path: operation.path },
-      });
+      throw new HoldpointError(
+        "settingsRefused",
+        `Operation ${index + 1} (${operation.op} ${operation.path || "the whole value"}): ${error.message}`,
+        {
+          details: { operation: index, op: operation.op, path: operation.path },
+        },
+      );
     }
   }
   return document;
@@ -37,7 +41,9 @@ function apply(document: JsonValue, operation: PatchOperation): JsonValue {
       return add(document, path, operation.value);
     case "replace":
       valueAt(document, path);
-      return path.length === 0 ? operation.value : edit(document, path, (parent, key) => set(parent, key, operation.value));
+      return path.length === 0
+        ? operation.value
+        : edit(document, path, (parent, key) => set(parent, key, operation.value));
     case "remove":
       valueAt(document, path);
       // As in fast-json-patch: removing everything leaves null.
@@ -71,7 +77,11 @@ function add(document: JsonValue, path: readonly string[], value: JsonValue): Js
 }
 
 /** Copies the containers on the way to the last segment and lets `change` make the innermost one anew. */
-function edit(document: JsonValue, path: readonly string[], change: (parent: Container, key: string) => Container): JsonValue {
+function edit(
+  document: JsonValue,
+  path: readonly string[],
+  change: (parent: Container, key: string) => Container,
+): JsonValue {
   const [key, ...rest] = path as [string, ...string[]];
   if (typeof document !== "object" || document === null) throw refused("its parent is no object or list.");
   if (rest.length === 0) return change(document, key);
@@ -81,7 +91,8 @@ function edit(document: JsonValue, path: readonly string[], change: (parent: Con
 function valueAt(document: JsonValue, path: readonly string[]): JsonValue {
   let at = document;
   for (const key of path) {
-    if (typeof at !== "object" || at === null) throw refused(`"${key}" is looked for in something that is no object or list.`);
+    if (typeof at !== "object" || at === null)
+      throw refused(`"${key}" is looked for in something that is no object or list.`);
     at = child(at, key);
   }
   return at;

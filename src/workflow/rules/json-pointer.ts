@@ -16,11 +16,23 @@ export function parsePointer(pointer: string): string[] {
   }
   if (pointer === "") return [];
   if (typeof pointer !== "string" || !pointer.startsWith("/") || /~(?![01])/.test(pointer)) {
-    throw new HoldpointError("settingsRefused", `${JSON.stringify(pointer)} is no JSON Pointer: "" or "/name/…", with ~0 for ~ and ~1 for /.`);
+    throw new HoldpointError(
+      "settingsRefused",
+      `${JSON.stringify(pointer)} is no JSON Pointer: "" or "/name/…", with ~0 for ~ and ~1 for /.`,
+    );
   }
-  const segments = pointer.slice(1).split("/").map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const bad = segments.find((segment, i) => segment === "__proto__" || (segment === "prototype" && segments[i - 1] === "constructor"));
-  if (bad !== undefined) throw new HoldpointError("settingsRefused", `The path ${JSON.stringify(pointer)} goes through "${bad}", which is not allowed.`);
+  const segments = pointer
+    .slice(1)
+    .split("/")
+    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const bad = segments.find(
+    (segment, i) => segment === "__proto__" || (segment === "prototype" && segments[i - 1] === "constructor"),
+  );
+  if (bad !== undefined)
+    throw new HoldpointError(
+      "settingsRefused",
+      `The path ${JSON.stringify(pointer)} goes through "${bad}", which is not allowed.`,
+    );
   return segments;
 }
 

@@ -60,7 +60,8 @@ export function mountsAfter(
   let marks = mountsAtStart(definition);
   for (const [index, { nodeId }] of steps.entries()) {
     const to = steps[index + 1]?.nodeId ?? next;
-    if (to !== null && to !== undefined) marks = applyTransitions(marks, transitionsBetween(graph, nodeId, to), index + 1);
+    if (to !== null && to !== undefined)
+      marks = applyTransitions(marks, transitionsBetween(graph, nodeId, to), index + 1);
   }
   return marks;
 }

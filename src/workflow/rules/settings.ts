@@ -78,11 +78,20 @@ export function changeSettings(change: SettingsChange): ChangedSettings {
  * What of a value an actor may read: the parts that a rule allows, without the others; undefined when it is nothing.
  * A list is shown whole or not at all, so that its indices keep their meaning.
  */
-export function readableSettings(settings: SettingsSnapshot, actor: SettingsActor, value: JsonValue): JsonValue | undefined {
+export function readableSettings(
+  settings: SettingsSnapshot,
+  actor: SettingsActor,
+  value: JsonValue,
+): JsonValue | undefined {
   return readable(settings, actor, value, []);
 }
 
-function readable(settings: SettingsSnapshot, actor: SettingsActor, value: JsonValue, path: readonly string[]): JsonValue | undefined {
+function readable(
+  settings: SettingsSnapshot,
+  actor: SettingsActor,
+  value: JsonValue,
+  path: readonly string[],
+): JsonValue | undefined {
   if (deniedPath(settings, actor, "read", path) === undefined) return value;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const shown: Record<string, JsonValue> = {};
@@ -94,14 +103,20 @@ function readable(settings: SettingsSnapshot, actor: SettingsActor, value: JsonV
 }
 
 function parsePatch(patch: unknown): PatchOperation[] {
-  if (!Array.isArray(patch)) throw new HoldpointError("settingsRefused", "A change of settings is a list of operations (RFC 6902).");
-  if (patch.length > SETTINGS.operations) throw tooLarge("The change has", patch.length, "operations", SETTINGS.operations);
+  if (!Array.isArray(patch))
+    throw new HoldpointError("settingsRefused", "A change of settings is a list of operations (RFC 6902).");
+  if (patch.length > SETTINGS.operations)
+    throw tooLarge("The change has", patch.length, "operations", SETTINGS.operations);
   const operations = patch.map((given: unknown, index) => {
     const parsed = patchOperationSchema.safeParse(given);
     if (parsed.success) return parsed.data;
-    throw new HoldpointError("settingsRefused", `Operation ${index + 1} is none of add, remove, replace, move, copy, test with their fields.`, {
-      details: { operation: index },
-    });
+    throw new HoldpointError(
+      "settingsRefused",
+      `Operation ${index + 1} is none of add, remove, replace, move, copy, test with their fields.`,
+      {
+        details: { operation: index },
+      },
+    );
   });
   const bytes = Buffer.byteLength(canonicalJson(operations));
   if (bytes > SETTINGS.patchBytes) throw tooLarge("The change has", bytes, "bytes", SETTINGS.patchBytes);
@@ -146,7 +161,12 @@ function addOrReplace(value: JsonValue, pointer: string): "add" | "replace" {
 }
 
 /** The path for which the access is missing: the given one, or one inside it whose own rule denies. */
-function deniedPath(settings: SettingsSnapshot, actor: SettingsActor, access: SettingsAccess, path: readonly string[]): string | undefined {
+function deniedPath(
+  settings: SettingsSnapshot,
+  actor: SettingsActor,
+  access: SettingsAccess,
+  path: readonly string[],
+): string | undefined {
   let best: { readonly length: number; readonly allowed: boolean } | undefined;
   let inside: string | undefined;
   for (const rule of settings.rules) {
@@ -156,10 +176,13 @@ function deniedPath(settings: SettingsSnapshot, actor: SettingsActor, access: Se
       if (best === undefined || segments.length > best.length) best = { length: segments.length, allowed };
     } else if (!allowed && isAtOrAbove(path, segments)) inside ??= rule.pointer;
   }
-  if (best?.allowed !== true) return path.map((segment) => `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  if (best?.allowed !== true)
+    return path.map((segment) => `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
   return inside;
 }
 
 function tooLarge(begin: string, seen: number, unit: string, limit: number): HoldpointError {
-  return new HoldpointError("settingsRefused", `${begin} ${seen} ${unit}; the limit is ${limit}.`, { details: { limit, seen } });
+  return new HoldpointError("settingsRefused", `${begin} ${seen} ${unit}; the limit is ${limit}.`, {
+    details: { limit, seen },
+  });
 }
