@@ -43,6 +43,11 @@ export const ERRORS = {
     when: "A message is valid by itself but not at this point of the conversation.",
     remedy: "This is a defect of the sender; report it with the log lines around it.",
   },
+  contentInvalid: {
+    code: "HP107",
+    when: "A value that travels by reference is missing, incomplete, or differs from its digest.",
+    remedy: "Nothing was taken from it; the runner is started again. Report it if it keeps happening.",
+  },
   configInvalid: {
     code: "HP201",
     when: "config.json cannot be read, parsed or validated.",
@@ -158,6 +163,16 @@ export const ERRORS = {
     when: "An effect key was used again with another payload.",
     remedy: "Give the second effect its own type, or make its request deterministic.",
   },
+  runnerTimedOut: {
+    code: "HP415",
+    when: "A runner was not ready in time and was ended.",
+    remedy: "See its diagnostic in `holdpoint show <run>`; a workflow file must not do its work while it is loaded.",
+  },
+  restartRefused: {
+    code: "HP416",
+    when: "A run cannot be restarted: it has not ended, something it did is unsettled, or it was restarted before.",
+    remedy: "See the reason in the message; `holdpoint run` starts the workflow anew without a link to the old run.",
+  },
   exitInvalid: {
     code: "HP430",
     when: "The value with which an included workflow leaves through an exit breaks the exit's contract.",
@@ -228,6 +243,11 @@ export const ERRORS = {
     code: "HP503",
     when: "A decision's deadline passed without an answer, and it has no default.",
     remedy: "Start the run again, or give the decision an onTimeout response.",
+  },
+  requestNotFound: {
+    code: "HP504",
+    when: "No checkpoint has this id, or the run waits for none.",
+    remedy: "Look at what the run waits for with `holdpoint show <run>`.",
   },
   effectNotFound: {
     code: "HP601",

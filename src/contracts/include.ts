@@ -3,7 +3,7 @@
  * remember of each mount.
  */
 import { z } from "zod";
-import { jsonSchema } from "./protocol/shared.ts";
+import { contentRefSchema, jsonSchema } from "./protocol/shared.ts";
 
 /** A mount was entered or left between two steps; travels with the step before it. */
 export const includeTransitionSchema = z.discriminatedUnion("type", [
@@ -16,6 +16,8 @@ export const includeTransitionSchema = z.discriminatedUnion("type", [
     invocation: z.number().int().positive(),
     /** As the child's parser made it. Absent when it could not be made: the first node of the mount fails then. */
     input: jsonSchema.optional(),
+    /** On the wire instead of an `input` that is too large for it. */
+    inputRef: contentRefSchema.optional(),
   }),
   z.strictObject({
     type: z.literal("include_exited"),
@@ -23,7 +25,7 @@ export const includeTransitionSchema = z.discriminatedUnion("type", [
     workflow: z.string(),
     invocation: z.number().int().positive(),
     exit: z.string(),
-    /** What the parent sees; the same as the output of the step before. */
+    /** What the parent sees; the same as the output of the step before. Null on the wire, which has it there. */
     output: jsonSchema,
   }),
 ]);
@@ -39,6 +41,8 @@ export const mountStateSchema = z.strictObject({
   /** The step with which this invocation began. */
   firstStep: z.number().int().nonnegative(),
   input: jsonSchema.optional(),
+  /** On the wire instead of an `input` that is too large for it. */
+  inputRef: contentRefSchema.optional(),
   /** Set once it was left. */
   exit: z.string().optional(),
 });

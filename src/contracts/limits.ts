@@ -27,6 +27,18 @@ export const VALUE = {
   canonicalDepth: 256,
 } as const;
 
+/** Values too large for a frame: they travel in parts and are named by their digest. */
+export const CONTENT = {
+  /** One value: 5 MB and room for its escapes. Its JSON is parsed in one piece, in about 30 ms. */
+  valueBytes: 6_291_456,
+  /** One part before base64; with it and the envelope it fits a frame. */
+  partBytes: 524_288,
+  /** A stored result above this is handed to a runner by reference, so that resuming does not depend on the size of results. */
+  inlineBytes: 131_072,
+  /** A value in a view for people; larger ones are named with their size. */
+  viewBytes: 65_536,
+} as const;
+
 /** The runner's stream of steps. */
 export const ADVANCE = {
   /** Entries per frame: one command, one savepoint. */
@@ -311,3 +323,15 @@ export const INCLUDE = {
 
 /** Notifications of a run. */
 export const NOTIFY = { messageChars: 16_000 } as const;
+
+/** Restarts. */
+export const RESTART = {
+  /** Restarts of restarts: what fails this often needs another input or another workflow. */
+  chain: 16,
+} as const;
+
+/** Answers by an operator. */
+export const ANSWER = {
+  /** So long after an answer, the next question of the same run takes only answers that name it, not its run. */
+  nextByRunMs: 30_000,
+} as const;

@@ -5,6 +5,7 @@
 import type { SourceFile } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import type { FromRunner, NodeResult, Position, RunnerLaunch, ToRunner } from "../contracts/protocol/runner.ts";
+import type { MountState } from "../contracts/include.ts";
 import type { FramePort } from "../contracts/wire/frames.ts";
 import { Engine } from "../workflow/engine/index.ts";
 import type { ExecutedStep } from "../workflow/index.ts";
@@ -32,9 +33,11 @@ class Session {
   readonly #host: ServerHost;
   readonly #results: NodeResult[] = [];
   readonly #steps: ExecutedStep[] = [];
+  readonly #mounts: MountState[] = [];
   #launched = false;
   #loaded: LoadedWorkflow | undefined;
   #engine: Engine | undefined;
+  #going = false;
   #over = false;
 
   constructor(write: (frame: FromRunner) => void, end: (end: SessionEnd) => void) {
@@ -67,8 +70,13 @@ class Session {
         }
         for (const [nodeId, outcome] of frame.steps) this.#steps.push({ nodeId, outcome });
         return;
+      case "state.mounts":
+        this.#mounts.push(...frame.items);
+        return;
       case "go":
-        return this.#go(frame.position, frame.visits);
+        if (this.#loaded === undefined || this.#going) throw unexpected("go");
+        this.#going = true;
+        return this.#guard(this.#go(this.#loaded, frame.position, frame.visits));
       case "ack":
         this.#engine?.acknowledge(frame.through);
         return this.#host.acknowledge(frame.through);
@@ -77,6 +85,7 @@ class Session {
         return this.#host.rewind(frame.from);
       case "reply":
       case "effect.reserved":
+      case "content.part":
         if (!this.#host.answer(frame)) throw unexpected(`a reply to message ${frame.messageId}`);
         return;
       case "claimLost":
@@ -108,13 +117,24 @@ class Session {
     this.#send({ type: "ready", definitionDigest: digest, title, ...news, ...made });
   }
 
-  #go(position: Position, visits: Readonly<Record<string, number>>): void {
-    const loaded = this.#loaded;
-    if (loaded === undefined || this.#engine !== undefined) throw unexpected("go");
-    const { definition, input, snapshot } = loaded;
-    const resume = { position, visits, results: this.#results, steps: this.#steps };
-    this.#engine = new Engine({ definition, snapshot, input, host: this.#host, resume });
-    this.#guard(this.#execute(this.#engine));
+  async #go(loaded: LoadedWorkflow, position: Position, visits: Readonly<Record<string, number>>): Promise<void> {
+    const { definition, input } = loaded;
+    const { results, mounts } = await this.#stateWithContents();
+    if (this.#over) return;
+    const resume = { position, visits, results, steps: this.#steps, mounts };
+    this.#engine = new Engine({ definition, input, host: this.#host, resume });
+    await this.#execute(this.#engine);
+  }
+
+  /** What the server handed over by reference is read before the first node may look at it. */
+  async #stateWithContents(): Promise<{ results: NodeResult[]; mounts: MountState[] }> {
+    const results: NodeResult[] = [];
+    for (const { outputRef, ...result } of this.#results)
+      results.push(outputRef === undefined ? result : { ...result, output: await this.#host.readContent(outputRef) });
+    const mounts: MountState[] = [];
+    for (const { inputRef, ...mount } of this.#mounts)
+      mounts.push(inputRef === undefined ? mount : { ...mount, input: await this.#host.readContent(inputRef) });
+    return { results, mounts };
   }
 
   async #execute(engine: Engine): Promise<void> {

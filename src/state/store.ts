@@ -6,20 +6,27 @@
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../contracts/ids.ts";
 import * as channels from "./channels/index.ts";
+import * as checkpoints from "./checkpoints/index.ts";
 import * as children from "./children/index.ts";
 import type { CommandTable, Methods } from "./command.ts";
+import * as content from "./content/index.ts";
 import { openDatabase } from "./database.ts";
 import * as decisions from "./decisions/index.ts";
 import * as effects from "./effects/index.ts";
 import type { FaultSeam } from "./faults.ts";
+import * as followUps from "./follow-ups/index.ts";
+import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
+import * as notifications from "./notifications/index.ts";
 import * as processes from "./processes/index.ts";
 import { WriteQueue } from "./queue.ts";
 import { readDb } from "./reading.ts";
 import * as retention from "./retention/index.ts";
 import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
+import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
@@ -51,6 +58,13 @@ const COMMANDS = {
   decisions: decisions.commands,
   effects: effects.commands,
   channels: channels.commands,
+  checkpoints: checkpoints.commands,
+  content: content.commands,
+  followUps: followUps.commands,
+  managed: managed.commands,
+  notifications: notifications.commands,
+  settings: settings.commands,
+  updates: updates.commands,
   retention: retention.commands,
 } as const;
 
@@ -64,6 +78,13 @@ export interface StoreReads {
   readonly decisions: ReturnType<typeof decisions.reads>;
   readonly effects: ReturnType<typeof effects.reads>;
   readonly channels: ReturnType<typeof channels.reads>;
+  readonly checkpoints: ReturnType<typeof checkpoints.reads>;
+  readonly content: ReturnType<typeof content.reads>;
+  readonly followUps: ReturnType<typeof followUps.reads>;
+  readonly managed: ReturnType<typeof managed.reads>;
+  readonly notifications: ReturnType<typeof notifications.reads>;
+  readonly settings: ReturnType<typeof settings.reads>;
+  readonly updates: ReturnType<typeof updates.reads>;
 }
 
 export interface Store extends CommandMethods {
@@ -109,6 +130,13 @@ export function openStore(options: StoreOptions): Store {
     decisions: methodsOf(COMMANDS.decisions, queue),
     effects: methodsOf(COMMANDS.effects, queue),
     channels: methodsOf(COMMANDS.channels, queue),
+    checkpoints: methodsOf(COMMANDS.checkpoints, queue),
+    content: methodsOf(COMMANDS.content, queue),
+    followUps: methodsOf(COMMANDS.followUps, queue),
+    managed: methodsOf(COMMANDS.managed, queue),
+    notifications: methodsOf(COMMANDS.notifications, queue),
+    settings: methodsOf(COMMANDS.settings, queue),
+    updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
     read: {
       server: server.reads(db),
@@ -118,6 +146,13 @@ export function openStore(options: StoreOptions): Store {
       decisions: decisions.reads(db),
       effects: effects.reads(db),
       channels: channels.reads(db),
+      checkpoints: checkpoints.reads(db),
+      content: content.reads(db),
+      followUps: followUps.reads(db),
+      managed: managed.reads(db),
+      notifications: notifications.reads(db),
+      settings: settings.reads(db),
+      updates: updates.reads(db),
     },
     backup: opened.backup,
     verify: () => verifyChains(db, breathe),

@@ -2,15 +2,19 @@
  * runner.v1: what a workflow runner and the server say on their private pipe.
  * The runner executes nodes in order and proposes; the server decides, stores and acknowledges.
  *
- * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | finish)… → stop.
+ * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | notify |
+ * update | settings | enter | content.* | finish)… → stop.
  * After `released` another launch may follow; each has its own runner epoch.
  * Steps are numbered through the whole run; entry n is accepted only after n-1 of the same run and epoch.
+ * A value that does not fit its frame is sent before it in `content.put` parts and named by its digest in the field
+ * `…Ref` instead of `…`; what the server hands over that way is fetched with `content.read`.
  */
 import { z } from "zod";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
-import { includeTransitionSchema } from "../include.ts";
-import { ADVANCE } from "../limits.ts";
-import { errorRecordSchema, jsonSchema } from "./shared.ts";
+import { includeTransitionSchema, mountStateSchema } from "../include.ts";
+import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
+import { updateEnvelopeSchema } from "../update.ts";
+import { contentRefSchema, errorRecordSchema, jsonSchema } from "./shared.ts";
 
 export const nodeOutcomeSchema = z.enum(["ok", "failed", "timed_out", "cancelled"]);
 export type NodeOutcome = z.infer<typeof nodeOutcomeSchema>;
@@ -21,6 +25,7 @@ export const stepEntrySchema = z.strictObject({
   nodeId: z.string(),
   outcome: nodeOutcomeSchema,
   output: jsonSchema.optional(),
+  outputRef: contentRefSchema.optional(),
   error: errorRecordSchema.optional(),
   durationMs: z.number().nonnegative(),
   next: z.string().nullable(),
@@ -36,6 +41,7 @@ export const nodeResultSchema = z.strictObject({
   nodeId: z.string(),
   outcome: nodeOutcomeSchema,
   output: jsonSchema.optional(),
+  outputRef: contentRefSchema.optional(),
   error: errorRecordSchema.optional(),
 });
 export type NodeResult = z.infer<typeof nodeResultSchema>;
@@ -89,6 +95,7 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
     first: z.number().int().nonnegative(),
     steps: z.array(z.tuple([z.string(), nodeOutcomeSchema])),
   }),
+  z.strictObject({ type: z.literal("state.mounts"), items: z.array(mountStateSchema) }),
   z.strictObject({ type: z.literal("go"), position: positionSchema, visits: z.record(z.string(), z.number().int()) }),
   /** Every step up to and including `through` is on disk. */
   z.strictObject({ type: z.literal("ack"), through: z.number().int() }),
@@ -108,9 +115,17 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
     attempt: z.number().int(),
     state: effectStateSchema,
     result: jsonSchema.optional(),
+    resultRef: contentRefSchema.optional(),
     error: errorRecordSchema.optional(),
   }),
-  /** Answer to effect.settle, decision and finish: `ok` false carries the error. */
+  /** Answer to content.read: bytes of the content from `offset` on, in base64. */
+  z.strictObject({
+    type: z.literal("content.part"),
+    messageId: z.number().int(),
+    offset: z.number().int().nonnegative(),
+    data: z.base64(),
+  }),
+  /** Answer to every other message with a `messageId`: `ok` false carries the error. */
   z.strictObject({
     type: z.literal("reply"),
     messageId: z.number().int(),
@@ -165,6 +180,7 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     attempt: z.number().int(),
     outcome: z.enum(["applied", "rejected", "notApplied", "ambiguous"]),
     result: jsonSchema.optional(),
+    resultRef: contentRefSchema.optional(),
     error: errorRecordSchema.optional(),
   }),
   /** The authored request, as evaluated; the server normalizes and digests it again. Parks the run when accepted. */
@@ -194,6 +210,66 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     messageId: z.number().int(),
     processId: z.string(),
     outcome: z.string().min(1).max(200),
+  }),
+  /** A checkpoint that waits for an answer. Parks the run when accepted. */
+  z.strictObject({
+    type: z.literal("checkpoint"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    content: jsonSchema.optional(),
+    contentRef: contentRefSchema.optional(),
+    summary: z.string().nullable(),
+  }),
+  /** A passive message, stored once for each node and visit. Result: `{index}`. */
+  z.strictObject({
+    type: z.literal("notify"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    kind: z.enum(["progress", "final"]),
+    message: z.string().max(NOTIFY.messageChars),
+    audience: z.string().nullable(),
+  }),
+  /** Result: the receipt of the update. */
+  z.strictObject({
+    type: z.literal("update"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    visit: z.number().int(),
+    envelope: updateEnvelopeSchema,
+    /** Makes a repeated one the same, such as the id of a tool call. */
+    sourceId: z.string().min(1).max(200).optional(),
+  }),
+  /** The present version of a scope of settings, made with `initial` when it is new. Result: the version. */
+  z.strictObject({
+    type: z.literal("settings"),
+    messageId: z.number().int(),
+    mount: z.string(),
+    invocation: z.number().int().positive(),
+    initial: jsonSchema,
+  }),
+  /** The mounts in which the run begins, with their inputs. */
+  z.strictObject({
+    type: z.literal("enter"),
+    messageId: z.number().int(),
+    transitions: z.array(includeTransitionSchema),
+  }),
+  /** One part of a value that a later frame names. Parts come in order, one value after the other; there is no answer. */
+  z.strictObject({
+    type: z.literal("content.put"),
+    sha256: contentRefSchema.shape.sha256,
+    bytes: z.number().int().min(1).max(CONTENT.valueBytes),
+    offset: z.number().int().nonnegative(),
+    data: z.base64(),
+  }),
+  /** Bytes of a content that the server named in this conversation. */
+  z.strictObject({
+    type: z.literal("content.read"),
+    messageId: z.number().int(),
+    sha256: contentRefSchema.shape.sha256,
+    offset: z.number().int().nonnegative(),
   }),
   /** The last step; ends the run. Sent only when every earlier step is durable. */
   z.strictObject({ type: z.literal("finish"), messageId: z.number().int(), entry: stepEntrySchema }),

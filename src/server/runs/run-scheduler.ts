@@ -11,8 +11,9 @@ import type { Launch } from "../../state/store.ts";
 import type { CrashLog } from "../crash-log.ts";
 import type { ChildExit, Ports, Timer } from "../ports.ts";
 import { ApprovedSources } from "./approved-sources.ts";
-import { RunSession, sameOnDisk, type RunSessionDeps } from "./run-session.ts";
+import { RunSession, type RunSessionDeps } from "./run-session.ts";
 import { RunnerPool } from "./runner-pool.ts";
+import { sameOnDisk } from "./source-files.ts";
 import { Worker } from "./worker.ts";
 
 /** A runner that was told to end gets this long before its group is stopped. */
@@ -154,7 +155,7 @@ export class RunScheduler {
       const session = entry.session;
       const end = session?.end ?? "stopped";
       const crashed = end === "open";
-      const error = crashed ? crashError(claim.runId, exit) : session?.error;
+      const error = session?.error ?? (crashed ? crashError(claim.runId, exit) : undefined);
       if (crashed) {
         log.warn({ run: claim.runId, code: exit?.code, signal: exit?.signal }, "runner crashed");
         this.#deps.crashes.add("runner", claim.runId, exit);
@@ -166,11 +167,13 @@ export class RunScheduler {
         // A proposal that was refused is the runner's failure to advance, not a stop by us.
         outcome: absent
           ? "absent"
-          : crashed || (end === "stopped" && session?.error)
-            ? "crashed"
-            : end === "stopped"
-              ? "stopped"
-              : "exited",
+          : session?.error?.kind === "runnerTimedOut"
+            ? "timedOut"
+            : crashed || (end === "stopped" && session?.error)
+              ? "crashed"
+              : end === "stopped"
+                ? "stopped"
+                : "exited",
         error: error ? toErrorRecord(error) : null,
       });
       log.debug({ run: claim.runId, end, queue: ended.queue }, "runner ended");
@@ -199,7 +202,7 @@ export class RunScheduler {
     entry.session = session;
     const startGuard = setTimeout(() => {
       session.error = new HoldpointError(
-        "childStart",
+        "runnerTimedOut",
         `The runner of ${claim.runId} was not ready within ${PROCESS.readyMs} ms.`,
       );
       void worker.end();

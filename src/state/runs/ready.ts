@@ -5,6 +5,7 @@
 import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import type { NodeOutcome, NodeResult, Position } from "../../contracts/protocol/runner.ts";
+import type { MountState } from "../../contracts/include.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal, next } from "../../contracts/states.ts";
 import { afterStep, definitionDigest } from "../../workflow/rules/index.ts";
@@ -13,6 +14,7 @@ import { sha256Hex } from "../hash.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { sourcesOf } from "./claim.ts";
 import { endRun } from "./ending.ts";
+import { enterAtStart, marksOf, mountStates, pass } from "./mounts.ts";
 import { positionOf, resultsOf, stepsOf, visitsOf } from "./position.ts";
 import { Progress } from "./progress.ts";
 import { queueOf } from "./queueing.ts";
@@ -46,6 +48,7 @@ export interface ResumeState {
   readonly visits: Record<string, number>;
   readonly results: NodeResult[];
   readonly steps: [string, NodeOutcome][];
+  readonly mounts: MountState[];
 }
 
 /**
@@ -74,13 +77,14 @@ export const ready = defineCommand("runs.ready", (tx, input: RunnerReady): Resum
     input.claim.runnerEpoch,
   );
   const status = run.status;
-  if (ended) return { position: null, status, visits: {}, results: [], steps: [] };
+  if (ended) return { position: null, status, visits: {}, results: [], steps: [], mounts: [] };
   return {
     position: positionOf(tx, run),
     status,
     visits: visitsOf(tx, run.runNo),
     results: resultsOf(tx, run.runNo),
     steps: stepsOf(tx, run.runNo),
+    mounts: definitionOf(tx, run).includes === undefined ? [] : mountStates(tx, run.runNo),
   };
 });
 
@@ -111,7 +115,8 @@ function approve(tx: Tx, run: RunRow, input: RunnerReady): void {
   );
   if (workflowPath !== undefined) tx.run("UPDATE runs SET workflow_path = ? WHERE run_no = ?", workflowPath, run.runNo);
   // What the workflow's parser made of the input is what the run works with from now on; it is parsed once.
-  if (input.input !== undefined) tx.run("UPDATE runs SET input = ? WHERE run_no = ?", tx.pack(input.input), run.runNo);
+  if (input.input !== undefined)
+    tx.run("UPDATE runs SET given_input = input, input = ? WHERE run_no = ?", tx.pack(input.input), run.runNo);
 }
 
 function compare(tx: Tx, run: RunRow, input: RunnerReady): void {
@@ -169,6 +174,7 @@ function place(tx: Tx, run: RunRow, claim: Claim): boolean {
   const last = lastAttempt(tx, run);
   if (last === undefined) {
     progress.start(definition.startAt);
+    enterAtStart(tx, run, definition, actor);
     tx.event(run.resourceNo, {
       type: "run.started",
       actor,
@@ -178,7 +184,9 @@ function place(tx: Tx, run: RunRow, claim: Claim): boolean {
     return false;
   }
   const result = resultOf(tx, run, last.nodeId);
-  const after = afterStep(definition, result, run.steps);
+  const marks = marksOf(tx, run, definition);
+  const after = afterStep(definition, result, run.steps, marks);
+  pass(tx, run, definition, marks, { planned: after.transitions, nextStep: run.steps, actor });
   if (after.kind === "next") {
     progress.start(after.nodeId);
     tx.event(run.resourceNo, {

@@ -11,8 +11,11 @@ import { runByNo, SERVER_ACTOR } from "./rows.ts";
 
 export interface RunnerEnded {
   readonly runnerEpoch: string;
-  /** `stopped`: this server ended it on purpose. `absent`: its process, idle until then, was gone before it began. */
-  readonly outcome: "exited" | "crashed" | "stopped" | "absent";
+  /**
+   * `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time. `absent`: its process, idle until then,
+   * was gone before it began.
+   */
+  readonly outcome: "exited" | "crashed" | "timedOut" | "stopped" | "absent";
   readonly error: ErrorRecord | null;
 }
 
@@ -27,8 +30,17 @@ export interface AfterRunner {
 const END: Readonly<Record<RunnerEnded["outcome"], RunnerEnd>> = {
   exited: "exited",
   crashed: "crashed",
+  timedOut: "timedOut",
   stopped: "cancelled",
   absent: "exited",
+};
+
+const HOW: Readonly<Record<RunnerEnded["outcome"], string>> = {
+  exited: "exited",
+  crashed: "crashed",
+  timedOut: "was not ready in time and ended",
+  stopped: "was stopped",
+  absent: "was gone",
 };
 
 export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerEnded): AfterRunner => {
@@ -76,7 +88,7 @@ function noProgress(runId: string, input: RunnerEnded): ErrorRecord {
   const options = error === null ? {} : { details: { cause: error } };
   return new HoldpointError(
     "runnerNoProgress",
-    `The runner of ${runId} ${outcome} without advancing the run.${cause}`,
+    `The runner of ${runId} ${HOW[outcome]} without advancing the run.${cause}`,
     options,
   ).toRecord();
 }
