@@ -54,7 +54,7 @@ export class Baseline {
     const globals = Reflect.ownKeys(globalThis);
     if (globals.length !== this.#globals.length || globals.some((key, index) => key !== this.#globals[index]))
       return "global variables";
-    if (loadList().length === this.#loadCount) return null;
+    if (loadList().length === this.#loadCount && !this.#builtins.has("child_process")) return null;
     const loaded = builtins().filter((name) => !this.#builtins.has(name));
     const unseen = loaded.find((name) => UNSEEN.includes(name));
     if (unseen !== undefined) return `${unseen} was loaded`;

@@ -6,13 +6,15 @@
  */
 import { toRunnerSchema, type FromRunner, type ToRunner } from "../contracts/protocol/runner.ts";
 import { openChildPipe } from "../contracts/wire/child.ts";
+import { tidyAtOnce, tidyUp } from "./leaving.ts";
 
-const port = openChildPipe<ToRunner, FromRunner>(toRunnerSchema);
+const port = openChildPipe<ToRunner, FromRunner>(toRunnerSchema, tidyUp);
 
 /** An error that user code left behind ends the runner: its state cannot be trusted any more. */
 function crash(what: string, error: unknown): never {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${what}: ${text}\n`);
+  tidyAtOnce();
   process.exit(1);
 }
 process.on("uncaughtException", (error) => crash("uncaught exception", error));
@@ -21,4 +23,5 @@ process.on("unhandledRejection", (error) => crash("unhandled rejection", error))
 const { serve } = await import("./serve.ts");
 const end = await serve(port);
 if (end.kind === "broken") crash("runner", end.error);
+await tidyUp();
 process.exit(0);
