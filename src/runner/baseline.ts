@@ -11,7 +11,7 @@ import { readdirSync, readFileSync } from "node:fs";
 const require = createRequire(import.meta.url);
 
 /** What runs in these is not seen from here. */
-const UNSEEN = ["worker_threads", "cluster", "inspector", "dgram"];
+const UNSEEN = ["worker_threads", "cluster", "inspector"];
 /** Turns of the event loop in which what is already ending may end. */
 const TURNS = 5;
 
@@ -118,6 +118,7 @@ function hook(): void {
   note(Object.getPrototypeOf(timer), (it: { _destroyed?: boolean }) => it._destroyed === true);
   note(Socket.prototype, (it: Socket) => it.destroyed);
   note(Server.prototype, (it: Server) => !it.listening);
+  note((require("node:dgram") as typeof import("node:dgram")).Socket.prototype, () => false);
   const fs = require("node:fs") as Record<string, unknown>;
   for (const name of ["watch", "watchFile"]) noteCalls(fs, name, () => true);
   noteCalls(require("node:fs/promises"), "watch", () => true);

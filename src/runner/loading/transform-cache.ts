@@ -19,6 +19,11 @@ const FAILED = "__JITI_ERROR__";
 
 const memory = new Map<string, Made>();
 
+/** Forgets what is in memory; as a new process would. */
+export function forgetTransformed(): void {
+  memory.clear();
+}
+
 /** A transform that looks into the caches first. `folder` null: memory only. */
 export function cachedTransform(folder: string | null): Transform {
   return (given) => {
