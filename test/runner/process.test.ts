@@ -96,7 +96,7 @@ describe("a runner process", () => {
         },
       ];
     };
-    const { definitionDigest, sources } = ready;
+    const { definitionDigest, sources = [] } = ready;
     second.server.send({
       ...launch,
       command: "continue",

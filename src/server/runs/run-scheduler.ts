@@ -51,7 +51,10 @@ export class RunScheduler {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
-    this.#pool = new RunnerPool(deps.clock, deps.log);
+    this.#pool = new RunnerPool(deps.clock, deps.log, (worker, exit) => {
+      deps.log.warn({ pid: worker.child.pid, code: exit.code, signal: exit.signal }, "an idle runner crashed");
+      deps.crashes.add("runner", "(idle)", exit);
+    });
     this.#approved = new ApprovedSources(deps.sourcesDir, (sha256) => deps.store.read.runs.source(sha256));
     this.capacity = deps.maxRuns ?? Math.min(LANES.runsMax, Math.max(LANES.runsMin, cpus().length * LANES.runsPerCore));
   }

@@ -4,7 +4,7 @@
  */
 import { WARM } from "../../contracts/limits.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
-import type { Clock, Log, Timer } from "../ports.ts";
+import type { ChildExit, Clock, Log, Timer } from "../ports.ts";
 import type { Worker } from "./worker.ts";
 
 interface Idle {
@@ -23,9 +23,13 @@ export class RunnerPool {
   readonly #leaving = new Set<Promise<unknown>>();
   #stopped = false;
 
-  constructor(clock: Clock, log: Log) {
+  readonly #onLost: (worker: Worker, exit: ChildExit) => void;
+
+  /** `onLost` is told of an idle runner that ended by itself. */
+  constructor(clock: Clock, log: Log, onLost: (worker: Worker, exit: ChildExit) => void) {
     this.#clock = clock;
     this.#log = log;
+    this.#onLost = onLost;
   }
 
   get size(): number {
@@ -64,8 +68,8 @@ export class RunnerPool {
     this.#arm(idle, this.#clock.now() + WARM.idleMs);
     // Nothing may come from it now; a process that ends is no loss.
     worker.child.port.onFrame(() => this.#end(this.#remove(idle)));
-    void worker.gone.then(() => {
-      if (this.#idle.includes(idle)) this.#remove(idle);
+    void worker.gone.then((exit) => {
+      if (this.#idle.includes(idle)) this.#onLost(this.#remove(idle), exit);
     });
   }
 
