@@ -3,7 +3,7 @@ import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
-import { renderCard, renderReply, type Part, type PartEntity } from "../../renderers/telegram/index.ts";
+import { renderCard, renderNotification, renderReply, type Part, type PartEntity } from "../../renderers/telegram/index.ts";
 import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;
@@ -36,9 +36,17 @@ export function messageArguments(perform: Perform, part: number): Arguments {
 }
 
 function render(content: MessageContent): Part[] {
-  return content.kind === "card"
-    ? renderCard(content.card, content.state)
-    : [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() })];
+  switch (content.kind) {
+    case "card":
+      return renderCard(content.card, content.state);
+    case "notification": {
+      const { notification, timeZone } = content;
+      // Seen from when it was made, so that every attempt has the same parts.
+      return renderNotification(notification, { timeZone, reference: notification.at });
+    }
+    case "reply":
+      return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() })];
+  }
 }
 
 function entityOf(entity: PartEntity): Arguments {
@@ -54,6 +62,7 @@ function markupOf(content: MessageContent, part: Part): Arguments | null {
     const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };
   }
+  if (content.kind === "notification") return null;
   const { tokens } = content;
   if (tokens === undefined || part.buttons.length === 0) return null;
   const rows = part.buttons.map((row) =>

@@ -1,8 +1,9 @@
-// Rendering for Telegram: cards and replies as parts with explicit entities, never a parse mode.
+// Rendering for Telegram: cards, notifications and replies as parts with explicit entities, never a parse mode.
 //
 // Owns: layout, marks, buttons. Must not: know tokens, chats or message ids, choose words of its own, or call anything.
 
 export { bodyOf, type Part, type PartButton, type PartEntity } from "../part.ts";
 export { ackText } from "../text/en.ts";
 export { renderCard } from "./card.ts";
+export { renderNotification } from "./notification.ts";
 export { renderReply } from "./reply.ts";

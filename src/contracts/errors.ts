@@ -43,6 +43,11 @@ export const ERRORS = {
     when: "A message is valid by itself but not at this point of the conversation.",
     remedy: "This is a defect of the sender; report it with the log lines around it.",
   },
+  contentInvalid: {
+    code: "HP107",
+    when: "A value that travels by reference is missing, incomplete, or differs from its digest.",
+    remedy: "Nothing was taken from it; the runner is started again. Report it if it keeps happening.",
+  },
   configInvalid: {
     code: "HP201",
     when: "config.json cannot be read, parsed or validated.",
@@ -158,6 +163,72 @@ export const ERRORS = {
     when: "An effect key was used again with another payload.",
     remedy: "Give the second effect its own type, or make its request deterministic.",
   },
+  runnerTimedOut: {
+    code: "HP415",
+    when: "A runner was not ready in time and was ended.",
+    remedy: "See its diagnostic in `holdpoint show <run>`; a workflow file must not do its work while it is loaded.",
+  },
+  restartRefused: {
+    code: "HP416",
+    when: "A run cannot be restarted: it has not ended, something it did is unsettled, or it was restarted before.",
+    remedy: "See the reason in the message; `holdpoint run` starts the workflow anew without a link to the old run.",
+  },
+  exitInvalid: {
+    code: "HP430",
+    when: "The value with which an included workflow leaves through an exit breaks the exit's contract.",
+    remedy: "Correct what the exit's node returns, or the exit's validate function.",
+  },
+  includeInput: {
+    code: "HP431",
+    when: "The input for an included workflow cannot be made, or its parser refuses it.",
+    remedy: "Correct the input function of the mount named in the message.",
+  },
+  missingSubmission: {
+    code: "HP432",
+    when: "An agent ended its turns without submitting a result, also after the reminders.",
+    remedy: "Say in the prompt what is to be submitted, or route the failure with a switch on $result.outcome.",
+  },
+  submissionInvalid: {
+    code: "HP433",
+    when: "What an agent submitted does not fit the step's contract.",
+    remedy: "Submit a value of the described form.",
+  },
+  promptTooLarge: {
+    code: "HP434",
+    when: "The prompt of an agent step is longer than the limit.",
+    remedy: "Pass large values with evidence() instead of writing them out.",
+  },
+  commandFailed: {
+    code: "HP435",
+    when: "A command ended with an exit code other than 0, by a signal, or could not be started.",
+    remedy: "Read its output in the details; set allowNonZeroExit if the code is a result.",
+  },
+  updateRefused: {
+    code: "HP436",
+    when: "An update has a wrong form, is too large, comes too often, or comes from an attempt that is over.",
+    remedy: "Updates only inform: correct the field, or publish less often.",
+  },
+  settingsRefused: {
+    code: "HP437",
+    when: "A change of settings is malformed, not allowed for this actor, or makes a value that is not valid.",
+    remedy: "See the path and the rule named in the message.",
+  },
+  settingsChanged: {
+    code: "HP438",
+    when: "The settings are not the version that the change or route was made for.",
+    remedy: "Read the settings again and repeat the change on the present version.",
+  },
+  followUpRefused: {
+    code: "HP439",
+    when: "A follow-up cannot be queued or removed.",
+    remedy:
+      "Follow-ups are queued before the run ends and removed before they are sent, by who queued them or by a person.",
+  },
+  unsupportedNode: {
+    code: "HP440",
+    when: "A node is of a kind that the place where the workflow runs cannot execute.",
+    remedy: "Run the workflow with the server, or script this kind of node in the test.",
+  },
   decisionNotFound: {
     code: "HP501",
     when: "No decision has this fingerprint or id.",
@@ -172,6 +243,11 @@ export const ERRORS = {
     code: "HP503",
     when: "A decision's deadline passed without an answer, and it has no default.",
     remedy: "Start the run again, or give the decision an onTimeout response.",
+  },
+  requestNotFound: {
+    code: "HP504",
+    when: "No checkpoint has this id, or the run waits for none.",
+    remedy: "Look at what the run waits for with `holdpoint show <run>`.",
   },
   effectNotFound: {
     code: "HP601",

@@ -42,6 +42,14 @@ export function makeRunId(workflowName: string, now: number, random: RandomBytes
   return `${stamp}-${slug}-${base32(random(8), 8)}`;
 }
 
+/**
+ * The id of a restart: `restart-<40 hex>-<8 base32>`, all of it from the digest of the restarted run and its revision, so that
+ * the same restart has the same id.
+ */
+export function restartRunId(digest: Buffer): string {
+  return `restart-${digest.toString("hex").slice(0, 40)}-${base32(digest.subarray(20), 8)}`;
+}
+
 /** The eight characters a person uses; `length` 4 unless ambiguous. */
 export function shortRunId(runId: string, length = 4): string {
   const tail = runId.slice(runId.lastIndexOf("-") + 1);

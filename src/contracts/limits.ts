@@ -27,6 +27,18 @@ export const VALUE = {
   canonicalDepth: 256,
 } as const;
 
+/** Values too large for a frame: they travel in parts and are named by their digest. */
+export const CONTENT = {
+  /** One value: 5 MB and room for its escapes. Its JSON is parsed in one piece, in about 30 ms. */
+  valueBytes: 6_291_456,
+  /** One part before base64; with it and the envelope it fits a frame. */
+  partBytes: 524_288,
+  /** A stored result above this is handed to a runner by reference, so that resuming does not depend on the size of results. */
+  inlineBytes: 131_072,
+  /** A value in a view for people; larger ones are named with their size. */
+  viewBytes: 65_536,
+} as const;
+
 /** The runner's stream of steps. */
 export const ADVANCE = {
   /** Entries per frame: one command, one savepoint. */
@@ -159,6 +171,14 @@ export const PROCESS = {
   diagnosticBytes: 65_536,
 } as const;
 
+/** Runners that serve several launches. */
+export const WARM = {
+  /** One that has nothing to do is kept this long. */
+  idleMs: 60_000,
+  /** What user code leaks must not grow without end. */
+  launches: 1_000,
+} as const;
+
 /** The server's own life. */
 export const SERVER = {
   /** Started on demand and with nothing to do for this long, it leaves. */
@@ -206,4 +226,112 @@ export const DEMO = {
   patienceMs: 2_000,
   /** A child that was told to end and does not is killed. */
   endMs: 6_000,
+} as const;
+
+/** Agent steps (CONTRACTS 1.7). */
+export const AGENT = {
+  /** One prompt, contract included: above this a model loses what it was asked. */
+  promptChars: 96_000,
+  /** Of a prompt, what the contract block may take. */
+  contractChars: 12_000,
+  expectedOutputChars: 8_000,
+  /** One text of evidence in a prompt; longer ones become references. */
+  evidenceChars: 4_000,
+  evidenceItems: 64,
+  evidenceFields: 200,
+  evidenceDepth: 8,
+  /** Reminders after turns that ended without a submission; the next one fails the attempt. */
+  reminders: 2,
+  /** Places in a text that are tried as the beginning of JSON. */
+  jsonCandidates: 64,
+  /** Visible text as output: as long as a value may be, with three bytes for each character. */
+  messageChars: 250_000,
+  messageDefaultChars: 64_000,
+  /** Functions that only describe a step (its time limit, its status) may not take longer. */
+  describeMs: 30_000,
+  statusDetailChars: 200,
+  tools: 256,
+  toolNameChars: 128,
+} as const;
+
+/** Commands that actions and shell nodes run (CONTRACTS 1.4). */
+export const SHELL = {
+  outputChars: 1_000_000,
+  /** One line that an update parser sees; longer ones are cut there. */
+  lineBytes: 65_536,
+  /** From TERM to KILL. */
+  killGraceMs: 1_000,
+  /** After an abort, until the group is gone. */
+  abortGraceMs: 2_000,
+  args: 1_024,
+  argChars: 131_072,
+} as const;
+
+/** `runCommandBatch` (CONTRACTS 1.4). */
+export const BATCH = {
+  items: 64,
+  concurrency: 8,
+  totalMs: 60 * 60_000,
+  outputChars: 1_000_000,
+  errorChars: 2_000,
+} as const;
+
+/** Updates of a running node (CONTRACTS 1.8). */
+export const UPDATE = {
+  dataBytes: 65_536,
+  /** Current items of a run, one for each type and key. */
+  currentItems: 1_024,
+  perSecond: 20,
+  burst: 100,
+} as const;
+
+/** Progress and its estimate (CONTRACTS 1.8). */
+export const PROGRESS = {
+  labelChars: 200,
+  phaseChars: 128,
+  unitChars: 32,
+  /** Intervals that an estimate looks back on. */
+  intervals: 8,
+  /** A source's own estimate counts for this long after it was made. */
+  sourceFreshMs: 15 * 60_000,
+} as const;
+
+/** Settings of a running workflow (CONTRACTS 1.9). */
+export const SETTINGS = {
+  operations: 256,
+  patchBytes: 65_536,
+  pointerBytes: 1_024,
+  valueBytes: 262_144,
+  rules: 256,
+  descriptionChars: 2_000,
+} as const;
+
+/** Prompts that are sent after a run succeeded (CONTRACTS 1.10). */
+export const FOLLOW_UP = {
+  promptChars: 96_000,
+  /** Unsent ones of one run: far above any honest plan. */
+  perRun: 64,
+} as const;
+
+/** Composition. */
+export const INCLUDE = {
+  /** Mounts inside mounts. */
+  depth: 16,
+  /** A compiled node id: mounts and node joined with slashes. */
+  pathChars: 1_000,
+} as const;
+
+/** Notifications of a run. */
+export const NOTIFY = { messageChars: 16_000 } as const;
+
+/** Restarts. */
+export const RESTART = {
+  /** Restarts of restarts: what fails this often needs another input or another workflow. */
+  chain: 16,
+} as const;
+
+/** Answers by an operator. */
+export const ANSWER = {
+  /** So long after an answer, the next question of the same run takes only answers that name it, not its run. */
+  nextByRunMs: 30_000,
 } as const;

@@ -9,6 +9,7 @@ export const RUN_STATES = {
   queued: { started: "running", failed: "failed", cancelled: "cancelled" },
   running: {
     decisionRequested: "waiting",
+    checkpointRequested: "waiting",
     completed: "completed",
     failed: "failed",
     timedOut: "timed_out",
@@ -91,6 +92,7 @@ export const RUNNER_STATES = {
     ready: "ready",
     exited: "exited",
     crashed: "crashed",
+    timedOut: "timedOut",
     orphaned: "orphaned",
     claimLost: "claimLost",
     cancelled: "cancelled",
@@ -98,9 +100,34 @@ export const RUNNER_STATES = {
   ready: { exited: "exited", crashed: "crashed", orphaned: "orphaned", claimLost: "claimLost", cancelled: "cancelled" },
   exited: {},
   crashed: {},
+  timedOut: {},
   orphaned: {},
   claimLost: {},
   cancelled: {},
+} as const satisfies TransitionTable;
+
+/** A checkpoint that waits for an operator. */
+export const REQUEST_STATES = {
+  pending: { answered: "settled", cancelled: "cancelled" },
+  settled: {},
+  cancelled: {},
+} as const satisfies TransitionTable;
+
+/** A prompt that is sent after its run succeeded. */
+export const FOLLOW_UP_STATES = {
+  queued: { sent: "sent", removed: "removed", cancelled: "cancelled" },
+  sent: { turnEnded: "settled" },
+  settled: {},
+  removed: {},
+  cancelled: {},
+} as const satisfies TransitionTable;
+
+/** A run that a resource manager asked for; what it does meanwhile is the run's own state. */
+export const MANAGED_RUN_STATES = {
+  open: { completed: "succeeded", failed: "failed", timedOut: "failed", cancelled: "interrupted" },
+  succeeded: {},
+  failed: {},
+  interrupted: {},
 } as const satisfies TransitionTable;
 
 /** All tables by record name, for the docs and for exhaustive tests. */
@@ -113,6 +140,9 @@ export const STATE_TABLES = {
   effectPart: PART_STATES,
   decision: DECISION_STATES,
   runner: RUNNER_STATES,
+  request: REQUEST_STATES,
+  followUp: FOLLOW_UP_STATES,
+  managedRun: MANAGED_RUN_STATES,
 } as const;
 
 export type RecordName = keyof typeof STATE_TABLES;

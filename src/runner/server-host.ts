@@ -1,24 +1,42 @@
 /** The engine's host in a runner: every request becomes a frame to the server, every answer a resolved promise. */
+import type { CommandResult, CommandSpec } from "../contracts/command.ts";
 import { fromErrorRecord, HoldpointError } from "../contracts/errors.ts";
+import type { IncludeTransition } from "../contracts/include.ts";
+import { CONTENT, VALUE } from "../contracts/limits.ts";
 import type { FromRunner, StepEntry, ToRunner } from "../contracts/protocol/runner.ts";
-import type { JsonValue } from "../contracts/protocol/shared.ts";
+import type { ContentRef, JsonValue } from "../contracts/protocol/shared.ts";
+import { settingsVersionSchema, type SettingsVersion } from "../contracts/settings.ts";
+import { updateReceiptSchema, type UpdateReceipt } from "../contracts/update.ts";
 import type {
+  CheckpointAsked,
+  CommandListeners,
   DecisionAsked,
   EffectRequest,
   EffectReservation,
   EffectSettlement,
   EngineHost,
+  NotificationAsked,
+  SettingsAsked,
+  UpdateAsked,
 } from "../workflow/engine/index.ts";
+import { readContent, sendContent } from "./contents.ts";
+import type { Registrar } from "./shell/index.ts";
 import { StepStream } from "./stream.ts";
 
-type Reply = Extract<ToRunner, { type: "reply" | "effect.reserved" }>;
+type Reply = Extract<ToRunner, { type: "reply" | "effect.reserved" | "content.part" }>;
 /** `Omit` over each member, so that the union stays one. */
 type Unnumbered<T> = T extends { messageId: number } ? Omit<T, "messageId"> : never;
 
+/** The inputs of mounts in one frame together; larger ones go by reference, so that an output still fits beside them. */
+const INPUTS_BYTES = 65_536;
+
 export class ServerHost implements EngineHost {
+  readonly valueBytes = CONTENT.valueBytes;
   readonly #send: (frame: FromRunner) => void;
   readonly #stream: StepStream;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
+  /** What was sent last: an action's result is its step's output too. */
+  #lastSent: { readonly value: JsonValue; readonly ref: ContentRef } | undefined;
   #messages = 0;
 
   constructor(send: (frame: FromRunner) => void) {
@@ -40,11 +58,13 @@ export class ServerHost implements EngineHost {
   }
 
   rewind(from: number): void {
+    // What was named in steps that were taken back may never have been stored.
+    this.#lastSent = undefined;
     this.#stream.rewind(from);
   }
 
   advance(entry: StepEntry, bytes: number): void | Promise<void> {
-    return this.#stream.push(entry, bytes);
+    return this.#stream.push(this.#wireEntry(entry, bytes), bytes);
   }
 
   barrier(): Promise<void> {
@@ -58,12 +78,15 @@ export class ServerHost implements EngineHost {
   async reserveEffect({ effectType, nodeId, recovery, request, step }: EffectRequest): Promise<EffectReservation> {
     const reply = await this.#ask({ type: "effect.reserve", step, nodeId, effectType, recovery, request });
     if (reply.type !== "effect.reserved") throw refusal(reply);
-    return reply;
+    if (reply.resultRef === undefined) return reply;
+    return { ...reply, result: await this.readContent(reply.resultRef) };
   }
 
-  async settleEffect(settlement: EffectSettlement): Promise<{ attempt: number }> {
-    const result = accepted(await this.#ask({ type: "effect.settle", ...settlement }));
-    const attempt = (result as { attempt?: unknown } | null | undefined)?.attempt;
+  async settleEffect({ result, ...settlement }: EffectSettlement): Promise<{ attempt: number }> {
+    const large = result === undefined ? undefined : this.#large(result);
+    const wire = large === undefined ? (result === undefined ? {} : { result }) : { resultRef: large };
+    const answer = accepted(await this.#ask({ type: "effect.settle", ...settlement, ...wire }));
+    const attempt = (answer as { attempt?: unknown } | null | undefined)?.attempt;
     return { attempt: typeof attempt === "number" ? attempt : settlement.attempt + 1 };
   }
 
@@ -72,8 +95,67 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
+  async requestCheckpoint({ content, nodeId, step, summary }: CheckpointAsked): Promise<{ kind: "parked" }> {
+    const contentRef = this.#large(content);
+    const wire = contentRef === undefined ? { content } : { contentRef };
+    accepted(await this.#ask({ type: "checkpoint", step, nodeId, summary: summary ?? null, ...wire }));
+    return { kind: "parked" };
+  }
+
+  async notify({ audience, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
+    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null } as const;
+    const result = accepted(await this.#ask(asked));
+    return { index: (result as { index: number }).index };
+  }
+
+  async publishUpdate({ envelope, nodeId, step, visit }: UpdateAsked): Promise<UpdateReceipt> {
+    return updateReceiptSchema.parse(accepted(await this.#ask({ type: "update", step, nodeId, visit, envelope })));
+  }
+
+  async settings({ initial, invocation, mount }: SettingsAsked): Promise<SettingsVersion> {
+    return settingsVersionSchema.parse(accepted(await this.#ask({ type: "settings", mount, invocation, initial })));
+  }
+
+  async enter(transitions: readonly IncludeTransition[]): Promise<void> {
+    accepted(await this.#ask({ type: "enter", transitions: this.#wireTransitions(transitions) }));
+  }
+
+  async runShell(
+    spec: CommandSpec,
+    owner: { readonly step: number; readonly nodeId: string },
+    signal: AbortSignal,
+    listeners?: CommandListeners,
+  ): Promise<CommandResult> {
+    // Only loaded when it is needed: a runner that never started a process is known to have none.
+    const { runCommand } = await import("./shell/index.ts");
+    return runCommand(spec, this.registrar("shell", owner), signal, listeners);
+  }
+
+  /** Makes process groups of a node known to the server. */
+  registrar(kind: "shell" | "agent", { nodeId, step }: { readonly step: number; readonly nodeId: string }): Registrar {
+    return {
+      register: async (pid, startIdentity) => {
+        const asked = { type: "process.register", kind, step, nodeId, pid, startIdentity } as const;
+        return (accepted(await this.#ask(asked)) as { processId: string }).processId;
+      },
+      unregister: async (processId, outcome) => {
+        accepted(await this.#ask({ type: "process.unregister", processId, outcome }));
+      },
+    };
+  }
+
   async finish(entry: StepEntry): Promise<void> {
-    accepted(await this.#ask({ type: "finish", entry }));
+    const bytes = entry.output === undefined ? 0 : Buffer.byteLength(JSON.stringify(entry.output));
+    accepted(await this.#ask({ type: "finish", entry: this.#wireEntry(entry, bytes) }));
+  }
+
+  /** A value that the server named. Rejects with `contentInvalid` when it is not what its digest says. */
+  readContent(ref: ContentRef): Promise<JsonValue> {
+    return readContent(ref, async (offset) => {
+      const reply = await this.#ask({ type: "content.read", sha256: ref.sha256, offset });
+      if (reply.type !== "content.part") throw refusal(reply);
+      return Buffer.from(reply.data, "base64");
+    });
   }
 
   #ask(frame: Unnumbered<FromRunner>): Promise<Reply> {
@@ -82,6 +164,44 @@ export class ServerHost implements EngineHost {
       this.#waiting.set(messageId, resolve);
       this.#send({ ...frame, messageId });
     });
+  }
+
+  /** An entry as it fits a frame. `bytes` of its output's JSON, or more. */
+  #wireEntry(entry: StepEntry, bytes: number): StepEntry {
+    const { output, transitions, ...rest } = entry;
+    if (bytes <= VALUE.outputBytes && transitions === undefined) return entry;
+    const outputRef = output === undefined || bytes <= VALUE.outputBytes ? undefined : this.#large(output);
+    return {
+      ...rest,
+      ...(output === undefined || outputRef !== undefined ? {} : { output }),
+      ...(outputRef === undefined ? {} : { outputRef }),
+      ...(transitions === undefined ? {} : { transitions: this.#wireTransitions(transitions) }),
+    };
+  }
+
+  /** What a mount hands on is the step's own output, which the server has. */
+  #wireTransitions(transitions: readonly IncludeTransition[]): IncludeTransition[] {
+    let room = INPUTS_BYTES;
+    return transitions.map((transition) => {
+      if (transition.type === "include_exited") return { ...transition, output: null };
+      const { input, ...rest } = transition;
+      if (input === undefined) return transition;
+      room -= Buffer.byteLength(JSON.stringify(input));
+      return room >= 0 ? transition : { ...rest, inputRef: this.#sent(input) };
+    });
+  }
+
+  /** The reference of a value that no frame holds, after it was sent; undefined for one that fits. */
+  #large(value: JsonValue): ContentRef | undefined {
+    if (typeof value !== "object" && typeof value !== "string") return undefined;
+    return Buffer.byteLength(JSON.stringify(value)) > VALUE.outputBytes ? this.#sent(value) : undefined;
+  }
+
+  #sent(value: JsonValue): ContentRef {
+    if (this.#lastSent?.value === value) return this.#lastSent.ref;
+    const ref = sendContent(this.#send, value);
+    this.#lastSent = { value, ref };
+    return ref;
   }
 }
 
@@ -92,6 +212,6 @@ function accepted(reply: Reply): JsonValue | undefined {
 }
 
 function refusal(reply: Reply): HoldpointError {
-  if (reply.error !== undefined) return fromErrorRecord(reply.error);
+  if ("error" in reply && reply.error !== undefined) return fromErrorRecord(reply.error);
   return new HoldpointError("protocolRejected", `The server sent ${reply.type} without a result and without an error.`);
 }

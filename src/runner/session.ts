@@ -2,8 +2,10 @@
  * The runner's side of runner.v1 for one launch: loads the workflow, takes the resume state, and carries what the engine
  * says to the server and back. It decides nothing and stores nothing.
  */
+import type { SourceFile } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import type { FromRunner, NodeResult, Position, RunnerLaunch, ToRunner } from "../contracts/protocol/runner.ts";
+import type { MountState } from "../contracts/include.ts";
 import type { FramePort } from "../contracts/wire/frames.ts";
 import { Engine } from "../workflow/engine/index.ts";
 import type { ExecutedStep } from "../workflow/index.ts";
@@ -12,7 +14,8 @@ import { ServerHost } from "./server-host.ts";
 
 /** How the launch ended. After `claimLost` not another byte may be written; `broken` is nobody's doing but ours. */
 export type SessionEnd =
-  | { readonly kind: "ended"; readonly reason: string }
+  /** `cwd`: the run finished or parked, and this was the working folder in which its work began. */
+  | { readonly kind: "ended"; readonly reason: string; readonly cwd?: string }
   | { readonly kind: "claimLost" }
   | { readonly kind: "broken"; readonly error: unknown };
 
@@ -30,9 +33,11 @@ class Session {
   readonly #host: ServerHost;
   readonly #results: NodeResult[] = [];
   readonly #steps: ExecutedStep[] = [];
+  readonly #mounts: MountState[] = [];
   #launched = false;
   #loaded: LoadedWorkflow | undefined;
   #engine: Engine | undefined;
+  #going = false;
   #over = false;
 
   constructor(write: (frame: FromRunner) => void, end: (end: SessionEnd) => void) {
@@ -65,8 +70,13 @@ class Session {
         }
         for (const [nodeId, outcome] of frame.steps) this.#steps.push({ nodeId, outcome });
         return;
+      case "state.mounts":
+        this.#mounts.push(...frame.items);
+        return;
       case "go":
-        return this.#go(frame.position, frame.visits);
+        if (this.#loaded === undefined || this.#going) throw unexpected("go");
+        this.#going = true;
+        return this.#guard(this.#go(this.#loaded, frame.position, frame.visits));
       case "ack":
         this.#engine?.acknowledge(frame.through);
         return this.#host.acknowledge(frame.through);
@@ -75,6 +85,7 @@ class Session {
         return this.#host.rewind(frame.from);
       case "reply":
       case "effect.reserved":
+      case "content.part":
         if (!this.#host.answer(frame)) throw unexpected(`a reply to message ${frame.messageId}`);
         return;
       case "claimLost":
@@ -98,23 +109,40 @@ class Session {
     this.#loaded = loaded;
     const { digest, input, parsed, snapshot, sources, title } = loaded;
     const made = parsed ? { input } : {};
-    this.#send({ type: "ready", definition: snapshot, definitionDigest: digest, sources, title, ...made });
+    // What the server has is not sent again.
+    const news = {
+      ...(launch.definitionDigest === digest ? {} : { definition: snapshot }),
+      ...(sameSources(launch.sources, sources) ? {} : { sources }),
+    };
+    this.#send({ type: "ready", definitionDigest: digest, title, ...news, ...made });
   }
 
-  #go(position: Position, visits: Readonly<Record<string, number>>): void {
-    const loaded = this.#loaded;
-    if (loaded === undefined || this.#engine !== undefined) throw unexpected("go");
-    const { definition, input, snapshot } = loaded;
-    const resume = { position, visits, results: this.#results, steps: this.#steps };
-    this.#engine = new Engine({ definition, snapshot, input, host: this.#host, resume });
-    this.#guard(this.#execute(this.#engine));
+  async #go(loaded: LoadedWorkflow, position: Position, visits: Readonly<Record<string, number>>): Promise<void> {
+    const { definition, input } = loaded;
+    const { results, mounts } = await this.#stateWithContents();
+    if (this.#over) return;
+    const resume = { position, visits, results, steps: this.#steps, mounts };
+    this.#engine = new Engine({ definition, input, host: this.#host, resume });
+    await this.#execute(this.#engine);
+  }
+
+  /** What the server handed over by reference is read before the first node may look at it. */
+  async #stateWithContents(): Promise<{ results: NodeResult[]; mounts: MountState[] }> {
+    const results: NodeResult[] = [];
+    for (const { outputRef, ...result } of this.#results)
+      results.push(outputRef === undefined ? result : { ...result, output: await this.#host.readContent(outputRef) });
+    const mounts: MountState[] = [];
+    for (const { inputRef, ...mount } of this.#mounts)
+      mounts.push(inputRef === undefined ? mount : { ...mount, input: await this.#host.readContent(inputRef) });
+    return { results, mounts };
   }
 
   async #execute(engine: Engine): Promise<void> {
     const end = await engine.run();
     // A stop has said its own last word.
     if (end.kind === "stopped") return;
-    this.#finish({ kind: "ended", reason: end.kind === "parked" ? `parked: ${end.reason}` : end.end.status });
+    const reason = end.kind === "parked" ? `parked: ${end.reason}` : end.end.status;
+    this.#finish({ kind: "ended", reason, ...(this.#loaded === undefined ? {} : { cwd: this.#loaded.cwd }) });
   }
 
   #send(frame: FromRunner): void {
@@ -127,10 +155,16 @@ class Session {
 
   #finish(end: SessionEnd): void {
     if (this.#over) return;
-    if (end.kind === "ended") this.#send({ type: "exiting", reason: end.reason });
+    // After an orderly end it is not decided yet whether the process leaves.
+    if (end.kind === "ended" && end.cwd === undefined) this.#send({ type: "exiting", reason: end.reason });
     this.#over = true;
     this.#end(end);
   }
+}
+
+function sameSources(approved: RunnerLaunch["sources"], loaded: readonly SourceFile[]): boolean {
+  if (approved?.length !== loaded.length) return false;
+  return approved.every(({ path, sha256 }, index) => loaded[index]?.path === path && loaded[index].sha256 === sha256);
 }
 
 function unexpected(what: string): HoldpointError {

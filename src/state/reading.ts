@@ -4,7 +4,7 @@
  */
 import type { JsonValue } from "../contracts/protocol/shared.ts";
 import type { Reader, SqlValue, Statements } from "./statements.ts";
-import { loadBlob, unpackText, unpackValue } from "./values.ts";
+import { largeContent, loadBlob, unpackText, unpackValue } from "./values.ts";
 
 export interface ReadDb extends Reader {
   /** The clock port. */
@@ -39,4 +39,10 @@ export function readDb(statements: Statements, clock: { now(): number }, assertO
 /** A packed column that may be NULL. */
 export function unpackOrNull(db: { unpack(text: string): JsonValue }, text: string | null): JsonValue | null {
   return text === null ? null : db.unpack(text);
+}
+
+/** A packed column for people: its value, or for one of more than `limit` bytes a note with its size, without reading it. */
+export function shownValue(db: ReadDb, text: string, limit: number): JsonValue {
+  const large = largeContent(db, text, limit);
+  return large === null ? db.unpack(text) : `(${large.bytes} bytes, too large for this view)`;
 }

@@ -105,6 +105,23 @@ CREATE TABLE child_processes (
   diagnostic TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX child_processes_live ON child_processes (server_epoch) WHERE ended_at IS NULL;
+
+-- Groups that a runner started for a node, by their leader.
+CREATE TABLE run_processes (
+  process_id TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  runner_epoch TEXT NOT NULL REFERENCES run_runners,
+  attempt_no INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('shell','agent')),
+  pid INTEGER NOT NULL,
+  start_identity TEXT NOT NULL,
+  registered_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT,
+  CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_processes_live ON run_processes (runner_epoch) WHERE ended_at IS NULL;
+CREATE INDEX run_processes_run ON run_processes (run_no);
 CREATE INDEX child_processes_name ON child_processes (name);
 
 CREATE TABLE workflow_definitions (
@@ -127,7 +144,9 @@ CREATE TABLE runs (
   title TEXT,
   status TEXT NOT NULL CHECK (status IN ('queued','running','waiting','completed','failed','timed_out','cancelled')),
   paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)),
+  -- What the run works with; \`given_input\` is what was passed, where the workflow's parser made something else of it.
   input TEXT NOT NULL,
+  given_input TEXT,
   final_output TEXT,
   error TEXT,
   -- Steps finished so far; also the number of the next step.
@@ -137,8 +156,16 @@ CREATE TABLE runs (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   finished_at INTEGER,
-  CHECK ((finished_at IS NOT NULL) = (status IN ('completed','failed','timed_out','cancelled')))
+  -- A restart: the run that it repeats, at which revision, how that one had ended, and how many restarts lie before.
+  parent_run_no INTEGER REFERENCES runs,
+  lineage_kind TEXT CHECK (lineage_kind IS NULL OR lineage_kind = 'restart'),
+  parent_revision INTEGER,
+  parent_terminal_fingerprint TEXT,
+  restart_number INTEGER NOT NULL DEFAULT 0,
+  CHECK ((finished_at IS NOT NULL) = (status IN ('completed','failed','timed_out','cancelled'))),
+  CHECK ((parent_run_no IS NULL) = (lineage_kind IS NULL) AND (lineage_kind IS NULL) = (parent_terminal_fingerprint IS NULL))
 ) STRICT;
+CREATE UNIQUE INDEX runs_restart ON runs (parent_run_no) WHERE lineage_kind = 'restart';
 CREATE INDEX runs_by_status ON runs (status);
 CREATE INDEX runs_by_short_key ON runs (short_key);
 
@@ -167,7 +194,7 @@ CREATE TABLE run_continuations (
   run_no INTEGER NOT NULL REFERENCES runs,
   number INTEGER NOT NULL CHECK (number >= 0),
   previous_number INTEGER,
-  cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision')),
+  cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision','checkpoint')),
   cause_id TEXT NOT NULL UNIQUE,
   carried_steps INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
@@ -181,7 +208,7 @@ CREATE TABLE run_runners (
   server_epoch INTEGER NOT NULL,
   child_id TEXT,
   command TEXT NOT NULL CHECK (command IN ('start','continue','resume')),
-  status TEXT NOT NULL CHECK (status IN ('starting','ready','exited','crashed','orphaned','claimLost','cancelled')),
+  status TEXT NOT NULL CHECK (status IN ('starting','ready','exited','crashed','timedOut','orphaned','claimLost','cancelled')),
   -- Steps and revision of the run when this runner became ready: they tell progress from none.
   steps_at_ready INTEGER,
   revision_at_ready INTEGER,
@@ -209,6 +236,9 @@ CREATE TABLE node_attempts (
   finished_at INTEGER,
   -- As the runner measured it: nodes of one frame have one time of storing.
   duration_ms REAL,
+  -- The settings it was made with.
+  settings_scope TEXT,
+  settings_change INTEGER,
   PRIMARY KEY (run_no, attempt_no)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX node_attempts_open ON node_attempts (run_no) WHERE status IN ('running','waiting');
@@ -224,6 +254,156 @@ CREATE TABLE run_nodes (
   error TEXT,
   PRIMARY KEY (run_no, node_id)
 ) STRICT, WITHOUT ROWID;
+
+-- The latest invocation of each mount. Where it begins and how it was left follows from the steps; its input is made once.
+CREATE TABLE run_mounts (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  mount TEXT NOT NULL,
+  invocation INTEGER NOT NULL CHECK (invocation > 0),
+  first_step INTEGER NOT NULL,
+  input TEXT,
+  exit TEXT,
+  PRIMARY KEY (run_no, mount)
+) STRICT, WITHOUT ROWID;
+
+-- What a run waits for besides decisions: a checkpoint, which any operator may answer.
+CREATE TABLE interactive_requests (
+  request_id TEXT PRIMARY KEY,
+  -- What people type: "c-9f31c2".
+  short_id TEXT NOT NULL,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  attempt_no INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  visit INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('checkpoint')),
+  content TEXT NOT NULL,
+  summary TEXT,
+  status TEXT NOT NULL CHECK (status IN ('pending','settled','cancelled')),
+  answer TEXT,
+  settled_by TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  CHECK ((status = 'settled') = (answer IS NOT NULL)),
+  CHECK ((status = 'pending') = (settled_at IS NULL)),
+  UNIQUE (run_no, attempt_no)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX interactive_requests_short ON interactive_requests (short_id);
+CREATE INDEX interactive_requests_pending ON interactive_requests (run_no) WHERE status = 'pending';
+
+-- Passive messages of a run, numbered through it, once for each node and visit.
+CREATE TABLE notifications (
+  notification_id TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  notification_index INTEGER NOT NULL CHECK (notification_index >= 0),
+  node_id TEXT NOT NULL,
+  visit INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('progress','final')),
+  message TEXT NOT NULL,
+  audience TEXT,
+  created_at INTEGER NOT NULL,
+  UNIQUE (run_no, notification_index),
+  UNIQUE (run_no, node_id, visit)
+) STRICT, WITHOUT ROWID;
+
+-- Updates of running nodes: they inform and are no part of the event chain.
+CREATE TABLE workflow_updates (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  update_seq INTEGER NOT NULL CHECK (update_seq >= 0),
+  update_id TEXT NOT NULL,
+  -- What makes a repeated one the same, such as the id of a tool call.
+  source_id TEXT,
+  attempt_no INTEGER NOT NULL,
+  run_revision INTEGER NOT NULL,
+  update_type TEXT NOT NULL,
+  update_key TEXT NOT NULL,
+  data TEXT NOT NULL,
+  recorded_at INTEGER NOT NULL,
+  PRIMARY KEY (run_no, update_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX workflow_updates_slot ON workflow_updates (run_no, update_type, update_key, update_seq);
+CREATE UNIQUE INDEX workflow_updates_source ON workflow_updates (run_no, source_id) WHERE source_id IS NOT NULL;
+
+-- The newest update of each type and key.
+CREATE TABLE workflow_updates_current (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  update_type TEXT NOT NULL,
+  update_key TEXT NOT NULL,
+  update_seq INTEGER NOT NULL,
+  PRIMARY KEY (run_no, update_type, update_key)
+) STRICT, WITHOUT ROWID;
+
+-- Admission: how many there were, and the bucket that the next ones are taken from.
+CREATE TABLE workflow_update_budgets (
+  run_no INTEGER PRIMARY KEY REFERENCES runs,
+  updates INTEGER NOT NULL,
+  slots INTEGER NOT NULL,
+  tokens REAL NOT NULL,
+  refilled_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE workflow_settings (
+  scope_id TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  mount TEXT NOT NULL,
+  invocation INTEGER NOT NULL,
+  initial TEXT NOT NULL,
+  current TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  change_number INTEGER NOT NULL CHECK (change_number >= 0),
+  UNIQUE (run_no, mount, invocation)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_setting_changes (
+  scope_id TEXT NOT NULL REFERENCES workflow_settings,
+  change_number INTEGER NOT NULL CHECK (change_number > 0),
+  request_id TEXT NOT NULL,
+  request_digest TEXT NOT NULL,
+  actor_type TEXT NOT NULL CHECK (actor_type IN ('session','human','controller','policy')),
+  actor_id TEXT NOT NULL,
+  patch TEXT NOT NULL,
+  value TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  accepted_at INTEGER NOT NULL,
+  PRIMARY KEY (scope_id, change_number),
+  UNIQUE (scope_id, request_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_follow_ups (
+  follow_up_id TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  request_id TEXT NOT NULL,
+  order_number INTEGER NOT NULL CHECK (order_number > 0),
+  actor_type TEXT NOT NULL CHECK (actor_type IN ('session','human','controller')),
+  actor_id TEXT NOT NULL,
+  prompt TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('queued','sent','settled','removed','cancelled')),
+  reason TEXT,
+  created_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  CHECK ((reason IS NOT NULL) = (status IN ('removed','cancelled'))),
+  CHECK ((settled_at IS NULL) = (status IN ('queued','sent'))),
+  UNIQUE (run_no, request_id),
+  UNIQUE (run_no, order_number)
+) STRICT, WITHOUT ROWID;
+
+-- Runs that a resource manager asked for: one for each owner and stable key. The run id is stored before anything is scheduled.
+CREATE TABLE managed_resource_workflows (
+  request_id TEXT PRIMARY KEY,
+  -- Who asked: the resource, as its manager names it.
+  owner TEXT NOT NULL,
+  request_key TEXT NOT NULL,
+  workflow_name TEXT NOT NULL,
+  input_fingerprint TEXT NOT NULL,
+  run_no INTEGER NOT NULL UNIQUE REFERENCES runs,
+  -- Set by its own command once the run has ended, never by the run's claim.
+  status TEXT NOT NULL CHECK (status IN ('open','succeeded','failed','interrupted')),
+  error TEXT,
+  created_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  CHECK ((status = 'open') = (completed_at IS NULL)),
+  UNIQUE (owner, request_key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX managed_resource_workflows_open ON managed_resource_workflows (run_no) WHERE status = 'open';
 
 CREATE TABLE human_decisions (
   decision_id TEXT PRIMARY KEY,
@@ -339,7 +519,7 @@ CREATE TABLE effects (
   short_id TEXT NOT NULL,
   -- Whose event chain tells about it: the run, the decision or the channel.
   resource_no INTEGER NOT NULL REFERENCES resources,
-  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply')),
+  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply','notification')),
   effect_type TEXT NOT NULL,
   -- What makes it one: unique without an index of its own, because effect_id is its hash.
   idempotency_key TEXT NOT NULL,

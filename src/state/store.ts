@@ -6,19 +6,27 @@
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../contracts/ids.ts";
 import * as channels from "./channels/index.ts";
+import * as checkpoints from "./checkpoints/index.ts";
 import * as children from "./children/index.ts";
 import type { CommandTable, Methods } from "./command.ts";
+import * as content from "./content/index.ts";
 import { openDatabase } from "./database.ts";
 import * as decisions from "./decisions/index.ts";
 import * as effects from "./effects/index.ts";
 import type { FaultSeam } from "./faults.ts";
+import * as followUps from "./follow-ups/index.ts";
+import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
+import * as notifications from "./notifications/index.ts";
+import * as processes from "./processes/index.ts";
 import { WriteQueue } from "./queue.ts";
 import { readDb } from "./reading.ts";
 import * as retention from "./retention/index.ts";
 import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
+import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
@@ -45,10 +53,18 @@ export interface StoreOptions {
 const COMMANDS = {
   server: server.commands,
   children: children.commands,
+  processes: processes.commands,
   runs: runs.commands,
   decisions: decisions.commands,
   effects: effects.commands,
   channels: channels.commands,
+  checkpoints: checkpoints.commands,
+  content: content.commands,
+  followUps: followUps.commands,
+  managed: managed.commands,
+  notifications: notifications.commands,
+  settings: settings.commands,
+  updates: updates.commands,
   retention: retention.commands,
 } as const;
 
@@ -57,10 +73,18 @@ type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof C
 export interface StoreReads {
   readonly server: ReturnType<typeof server.reads>;
   readonly children: ReturnType<typeof children.reads>;
+  readonly processes: ReturnType<typeof processes.reads>;
   readonly runs: ReturnType<typeof runs.reads>;
   readonly decisions: ReturnType<typeof decisions.reads>;
   readonly effects: ReturnType<typeof effects.reads>;
   readonly channels: ReturnType<typeof channels.reads>;
+  readonly checkpoints: ReturnType<typeof checkpoints.reads>;
+  readonly content: ReturnType<typeof content.reads>;
+  readonly followUps: ReturnType<typeof followUps.reads>;
+  readonly managed: ReturnType<typeof managed.reads>;
+  readonly notifications: ReturnType<typeof notifications.reads>;
+  readonly settings: ReturnType<typeof settings.reads>;
+  readonly updates: ReturnType<typeof updates.reads>;
 }
 
 export interface Store extends CommandMethods {
@@ -101,18 +125,34 @@ export function openStore(options: StoreOptions): Store {
   return {
     server: methodsOf(COMMANDS.server, queue),
     children: methodsOf(COMMANDS.children, queue),
+    processes: methodsOf(COMMANDS.processes, queue),
     runs: methodsOf(COMMANDS.runs, queue),
     decisions: methodsOf(COMMANDS.decisions, queue),
     effects: methodsOf(COMMANDS.effects, queue),
     channels: methodsOf(COMMANDS.channels, queue),
+    checkpoints: methodsOf(COMMANDS.checkpoints, queue),
+    content: methodsOf(COMMANDS.content, queue),
+    followUps: methodsOf(COMMANDS.followUps, queue),
+    managed: methodsOf(COMMANDS.managed, queue),
+    notifications: methodsOf(COMMANDS.notifications, queue),
+    settings: methodsOf(COMMANDS.settings, queue),
+    updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
     read: {
       server: server.reads(db),
       children: children.reads(db),
+      processes: processes.reads(db),
       runs: runs.reads(db),
       decisions: decisions.reads(db),
       effects: effects.reads(db),
       channels: channels.reads(db),
+      checkpoints: checkpoints.reads(db),
+      content: content.reads(db),
+      followUps: followUps.reads(db),
+      managed: managed.reads(db),
+      notifications: notifications.reads(db),
+      settings: settings.reads(db),
+      updates: updates.reads(db),
     },
     backup: opened.backup,
     verify: () => verifyChains(db, breathe),

@@ -4,11 +4,11 @@
  */
 import { canonicalJson } from "../contracts/canonical.ts";
 import type { RandomBytes } from "../contracts/ids.ts";
-import type { JsonValue } from "../contracts/protocol/shared.ts";
+import type { ContentRef, JsonValue } from "../contracts/protocol/shared.ts";
 import { type Actor, appendEvent, type Head, loadHead, saveHead } from "./chain.ts";
 import { acquireLease, checkLease, type Claim, type LeaseOwner, releaseLease } from "./leases.ts";
 import type { Reader, RunResult, SqlValue, Statements } from "./statements.ts";
-import { loadBlob, packText, packValue, storeBlob, unpackText, unpackValue } from "./values.ts";
+import { loadBlob, packText, packValue, referenceTo, storeBlob, unpackText, unpackValue } from "./values.ts";
 
 export type { Actor } from "./chain.ts";
 export type { Claim } from "./leases.ts";
@@ -29,6 +29,8 @@ export interface Tx extends Reader {
   /** A JSON value as column text: canonical, or `@sha256:…` with its blob stored when it is above `VALUE.inlineBytes`. */
   pack(value: unknown): string;
   unpack(text: string): JsonValue;
+  /** `pack` of a value, or of the content that stands for it and was stored before. Throws `contentInvalid` when it was not. */
+  packEither(value: unknown, ref: ContentRef | undefined): string;
   /** The same for a text that is canonical JSON already (or any other text that never begins with `@sha256:`). */
   packText(text: string): string;
   unpackText(text: string): string;
@@ -81,6 +83,10 @@ export class StoreTx implements Tx {
 
   unpack(text: string): JsonValue {
     return unpackValue(this.#db, text);
+  }
+
+  packEither(value: unknown, ref: ContentRef | undefined): string {
+    return ref === undefined ? this.pack(value) : referenceTo(this.#db, ref);
   }
 
   packText(text: string): string {

@@ -5,7 +5,7 @@
 import { canonicalJson } from "../contracts/canonical.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import { VALUE } from "../contracts/limits.ts";
-import type { JsonValue } from "../contracts/protocol/shared.ts";
+import type { ContentRef, JsonValue } from "../contracts/protocol/shared.ts";
 import { sha256Hex } from "./hash.ts";
 import type { Reader, Statements } from "./statements.ts";
 
@@ -52,4 +52,31 @@ export function packValue(db: Statements, value: unknown, now: number): string {
 /** The value of a column's text. */
 export function unpackValue(db: Reader, text: string): JsonValue {
   return JSON.parse(unpackText(db, text)) as JsonValue;
+}
+
+/**
+ * The column text for content that was stored before under its digest. The content must be canonical JSON; whoever stored
+ * it has checked that. Throws `contentInvalid` when it is missing or has another length.
+ */
+export function referenceTo(db: Reader, { bytes, sha256 }: ContentRef): string {
+  const row = db.get<{ bytes: number }>(
+    "SELECT byte_length AS bytes FROM blobs WHERE blob_hash = ?",
+    Buffer.from(sha256, "hex"),
+  );
+  if (row?.bytes === bytes) return REFERENCE + sha256;
+  const seen = row === undefined ? "is not stored" : `has ${row.bytes} bytes, not ${bytes}`;
+  throw new HoldpointError("contentInvalid", `The content with SHA-256 ${sha256} ${seen}.`, {
+    details: { sha256, expected: bytes, seen: row?.bytes ?? null },
+  });
+}
+
+/** The content behind a column's text that is larger than `limit` bytes; null for one that is not, which is not read. */
+export function largeContent(db: Reader, text: string, limit: number): ContentRef | null {
+  if (!text.startsWith(REFERENCE)) return null;
+  const sha256 = text.slice(REFERENCE.length);
+  const row = db.get<{ bytes: number }>(
+    "SELECT byte_length AS bytes FROM blobs WHERE blob_hash = ?",
+    Buffer.from(sha256, "hex"),
+  );
+  return row !== undefined && row.bytes > limit ? { sha256, bytes: row.bytes } : null;
 }

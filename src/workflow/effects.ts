@@ -18,6 +18,8 @@ export interface IdempotentEffect {
 export interface ManualEffect {
   readonly recovery: "manual";
   readonly type: string;
+  /** The author said nothing about the effect: when its time is over it counts as stopped. */
+  readonly undeclared?: true;
 }
 export interface ObservedEffect<Input = any, Outputs extends object = any> {
   readonly recovery: "observed";
@@ -77,6 +79,11 @@ export function observedEffect<Input = any, Outputs extends object = Record<stri
  */
 export function manualEffect(type: string): ManualEffect {
   return Object.freeze({ recovery: "manual", type: checkedType(type) });
+}
+
+/** The effect of an action whose author declared none. */
+export function undeclaredEffect(type: string): ManualEffect {
+  return Object.freeze({ recovery: "manual", type: checkedType(type), undeclared: true });
 }
 
 /** Brand of errors that leave the outcome open; by Symbol.for, so that two copies of this module agree. */

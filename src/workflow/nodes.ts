@@ -1,9 +1,16 @@
-/** The kinds of nodes and how they are made: `compute` and `action`. (`humanDecision` is in human.ts.) */
+/** All kinds of nodes as one type with its snapshot, and how the two plainest are made: `compute` and `action`. */
+import type { NodeSnapshot } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
+import { WORKFLOW } from "../contracts/limits.ts";
+import type { AgentNode } from "./agent.ts";
+import type { CheckpointNode } from "./checkpoint.ts";
 import type { ActionContext, NodeContext } from "./context.ts";
-import { manualEffect, type EffectContract } from "./effects.ts";
+import { undeclaredEffect, type EffectContract } from "./effects.ts";
 import type { HumanDecisionNode } from "./human.ts";
-import { checkFunction, type NodeTypes } from "./node-types.ts";
+import { checkFunction, checkTimeout, type NodeTypes } from "./node-types.ts";
+import type { NotifyNode } from "./notify.ts";
+import type { SettingsRouteNode } from "./settings.ts";
+import type { ShellNode } from "./shell.ts";
 
 export interface ComputeNode<Input = any, Outputs extends object = any, Output = any> extends NodeTypes<
   Input,
@@ -31,7 +38,12 @@ export interface ActionNode<Input = any, Outputs extends object = any, Output = 
 export type WorkflowNode<Input = any, Outputs extends object = any, Output = any> =
   | ComputeNode<Input, Outputs, Output>
   | ActionNode<Input, Outputs, Output>
-  | HumanDecisionNode<Input, Outputs, Output>;
+  | ShellNode<Input, Outputs, Output>
+  | AgentNode<Input, Outputs, Output>
+  | NotifyNode<Input, Outputs, Output>
+  | CheckpointNode<Input, Outputs, Output>
+  | HumanDecisionNode<Input, Outputs, Output>
+  | SettingsRouteNode<Input, Outputs, Output>;
 
 /** What a node produces. */
 export type OutputOf<Node> = Node extends NodeTypes<any, any, infer Output> ? Output : never;
@@ -66,7 +78,8 @@ export function compute<Output, Input = any, Outputs extends object = Record<str
  *
  * When `run` throws, the node fails and its effect counts as not done; an observed effect looks first. Throw
  * `outcomeUnknown()` when you cannot know. When the time is over, the node has timed out, except that a manual effect is
- * in doubt then: the run waits until a person settles it.
+ * in doubt then: the run waits until a person settles it. An action that declares no effect counts as stopped when its time is
+ * over; after a crash it is in doubt like a manual one.
  *
  * @example
  * const deploy = action({
@@ -76,24 +89,65 @@ export function compute<Output, Input = any, Outputs extends object = Record<str
  * });
  */
 export function action<Output, Input = any, Outputs extends object = Record<string, any>>(options: {
-  /** Default: manual. */
+  /** Left out: after a crash a person says whether it happened. */
   readonly effect?: EffectContract<Input, Outputs>;
   /** Milliseconds; null for no limit; default 15 minutes. */
   readonly timeoutMs?: number | null;
   readonly request?: (context: NodeContext<Input, Outputs>) => unknown;
   readonly run: (context: ActionContext<Input, Outputs>) => Output;
 }): ActionNode<Input, Outputs, Awaited<Output>> {
-  const { effect = manualEffect("action"), request, run, timeoutMs } = options;
+  const { effect = undeclaredEffect("action"), request, run, timeoutMs } = options;
   checkFunction(run, "action", "run");
   if (request !== undefined) checkFunction(request, "action", "request");
   return Object.freeze({ type: "action", timeoutMs: checkTimeout(timeoutMs), effect, request, run });
 }
 
-function checkTimeout(timeoutMs: number | null | undefined): number | null | undefined {
-  if (timeoutMs === undefined || timeoutMs === null) return timeoutMs;
-  if (Number.isSafeInteger(timeoutMs) && timeoutMs > 0) return timeoutMs;
-  throw new HoldpointError(
-    "workflowInvalid",
-    `timeoutMs is ${timeoutMs}; it is a whole number of milliseconds above 0, or null.`,
-  );
+/**
+ * What the definition snapshot says of a node.
+ *
+ * @throws HoldpointError `workflowInvalid` for something that no node function made.
+ */
+export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): NodeSnapshot {
+  switch (node?.type) {
+    case "compute":
+    case "settingsRoute":
+      return { type: node.type, timeoutMs: limitOf(node.timeoutMs) };
+    case "action":
+    case "shell": {
+      const { recovery, type } = node.effect;
+      return { type: node.type, timeoutMs: limitOf(node.timeoutMs), effect: { recovery, type } };
+    }
+    case "humanDecision":
+      return { type: "humanDecision", timeoutMs: null, choices: Object.keys(node.choices) };
+    case "checkpoint":
+      return { type: "checkpoint", timeoutMs: null };
+    case "notify": {
+      const { audience, kind } = node;
+      return {
+        type: "notify",
+        timeoutMs: WORKFLOW.nodeTimeoutMs,
+        notify: audience === undefined ? { kind } : { kind, audience },
+      };
+    }
+    case "agent": {
+      const { allowedTools, choices, output, timeoutMs } = node;
+      const dynamic = typeof timeoutMs === "function";
+      return {
+        type: "agent",
+        timeoutMs: dynamic ? null : limitOf(timeoutMs),
+        ...(dynamic ? { dynamicTimeout: true } : {}),
+        agent: { output: output.kind, allowedTools: allowedTools === null ? null : [...allowedTools] },
+        ...(choices === undefined ? {} : { choices: [...choices.names], choiceField: choices.field }),
+      };
+    }
+    default:
+      throw new HoldpointError(
+        "workflowInvalid",
+        `Workflow "${workflow}": node "${id}" was not made by compute, action, shell, agent, decision, notify, checkpoint, humanDecision or settingsRoute.`,
+      );
+  }
+}
+
+function limitOf(timeoutMs: number | null | undefined): number | null {
+  return timeoutMs === undefined ? WORKFLOW.nodeTimeoutMs : timeoutMs;
 }

@@ -62,6 +62,7 @@ describe("starting a run", () => {
       visits: { a: 1 },
       results: [],
       steps: [],
+      mounts: [],
     });
     expect(store.read.runs.get(launch.claim.runId)).toMatchObject({
       status: "running",

@@ -10,6 +10,7 @@
 import { z } from "zod";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
+import { notificationModelSchema } from "../notification.ts";
 import { errorRecordSchema } from "./shared.ts";
 
 /** `<channel>/<place>[/<topic>]`, for example `telegram:default/-1001234/17`. */
@@ -51,6 +52,13 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     state: cardStateSchema,
     /** Choice id → unguessable token for its button; absent when the card is closed. */
     tokens: z.record(z.string(), z.string()).optional(),
+  }),
+  /** What a run tells, without a question. */
+  z.strictObject({
+    kind: z.literal("notification"),
+    notification: notificationModelSchema,
+    /** The configured zone for times in it. */
+    timeZone: z.string(),
   }),
   z.strictObject({
     kind: z.literal("reply"),

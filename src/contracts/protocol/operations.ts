@@ -82,7 +82,7 @@ export const attemptSummarySchema = z.strictObject({
 export const effectSummarySchema = z.strictObject({
   effectId: z.string(),
   shortId: z.string(),
-  /** action | delivery | settlement | reply */
+  /** action | delivery | settlement | reply | notification */
   purpose: z.string(),
   type: z.string(),
   status: z.enum(["pending", "applying", "applied", "rejected", "ambiguous", "cancelled"]),

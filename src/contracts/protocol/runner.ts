@@ -2,13 +2,19 @@
  * runner.v1: what a workflow runner and the server say on their private pipe.
  * The runner executes nodes in order and proposes; the server decides, stores and acknowledges.
  *
- * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | finish)… → stop.
+ * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | notify |
+ * update | settings | enter | content.* | finish)… → stop.
+ * After `released` another launch may follow; each has its own runner epoch.
  * Steps are numbered through the whole run; entry n is accepted only after n-1 of the same run and epoch.
+ * A value that does not fit its frame is sent before it in `content.put` parts and named by its digest in the field
+ * `…Ref` instead of `…`; what the server hands over that way is fetched with `content.read`.
  */
 import { z } from "zod";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
-import { ADVANCE } from "../limits.ts";
-import { errorRecordSchema, jsonSchema } from "./shared.ts";
+import { includeTransitionSchema, mountStateSchema } from "../include.ts";
+import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
+import { updateEnvelopeSchema } from "../update.ts";
+import { contentRefSchema, errorRecordSchema, jsonSchema } from "./shared.ts";
 
 export const nodeOutcomeSchema = z.enum(["ok", "failed", "timed_out", "cancelled"]);
 export type NodeOutcome = z.infer<typeof nodeOutcomeSchema>;
@@ -19,9 +25,14 @@ export const stepEntrySchema = z.strictObject({
   nodeId: z.string(),
   outcome: nodeOutcomeSchema,
   output: jsonSchema.optional(),
+  outputRef: contentRefSchema.optional(),
   error: errorRecordSchema.optional(),
   durationMs: z.number().nonnegative(),
   next: z.string().nullable(),
+  /** Mounts left and entered between this step and `next`, in order. They are events, not steps. */
+  transitions: z.array(includeTransitionSchema).optional(),
+  /** The settings this step was made with. A `settingsRoute` counts only while they are the present ones. */
+  settings: z.strictObject({ scopeId: z.string(), changeNumber: z.number().int().nonnegative() }).optional(),
 });
 export type StepEntry = z.infer<typeof stepEntrySchema>;
 
@@ -30,6 +41,7 @@ export const nodeResultSchema = z.strictObject({
   nodeId: z.string(),
   outcome: nodeOutcomeSchema,
   output: jsonSchema.optional(),
+  outputRef: contentRefSchema.optional(),
   error: errorRecordSchema.optional(),
 });
 export type NodeResult = z.infer<typeof nodeResultSchema>;
@@ -43,6 +55,8 @@ export const positionSchema = z.strictObject({
   visit: z.number().int().positive(),
   /** True when an earlier attempt of this visit was interrupted: effects must be looked up, not assumed fresh. */
   interrupted: z.boolean(),
+  /** Number of the attempt in this visit, from 1; left out: 1, or 2 when interrupted. */
+  attempt: z.number().int().positive().optional(),
 });
 export type Position = z.infer<typeof positionSchema>;
 
@@ -65,6 +79,8 @@ export const runnerLaunchSchema = z.strictObject({
   inputParsed: z.boolean().optional(),
   /** Folder for the loader's cache, or null. */
   cacheDir: z.string().nullable(),
+  /** Folder in which the contents of `sources` lie under their SHA-256. */
+  sourcesDir: z.string().nullable().optional(),
 });
 export type RunnerLaunch = z.infer<typeof runnerLaunchSchema>;
 
@@ -79,6 +95,7 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
     first: z.number().int().nonnegative(),
     steps: z.array(z.tuple([z.string(), nodeOutcomeSchema])),
   }),
+  z.strictObject({ type: z.literal("state.mounts"), items: z.array(mountStateSchema) }),
   z.strictObject({ type: z.literal("go"), position: positionSchema, visits: z.record(z.string(), z.number().int()) }),
   /** Every step up to and including `through` is on disk. */
   z.strictObject({ type: z.literal("ack"), through: z.number().int() }),
@@ -98,9 +115,17 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
     attempt: z.number().int(),
     state: effectStateSchema,
     result: jsonSchema.optional(),
+    resultRef: contentRefSchema.optional(),
     error: errorRecordSchema.optional(),
   }),
-  /** Answer to effect.settle, decision and finish: `ok` false carries the error. */
+  /** Answer to content.read: bytes of the content from `offset` on, in base64. */
+  z.strictObject({
+    type: z.literal("content.part"),
+    messageId: z.number().int(),
+    offset: z.number().int().nonnegative(),
+    data: z.base64(),
+  }),
+  /** Answer to every other message with a `messageId`: `ok` false carries the error. */
   z.strictObject({
     type: z.literal("reply"),
     messageId: z.number().int(),
@@ -117,10 +142,14 @@ export type ToRunner = z.infer<typeof toRunnerSchema>;
 export const fromRunnerSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("ready"),
-    definition: definitionSnapshotSchema,
+    /** Left out when its digest is that of the launch. */
+    definition: definitionSnapshotSchema.optional(),
     definitionDigest: z.string(),
-    /** Every local file the load touched; the server reads and hashes them again, and stores them at the first start. */
-    sources: z.array(sourceFileSchema).min(1),
+    /**
+     * Every own file of the workflow that the load touched. At the first start the server reads and hashes them again, and
+     * stores them. Left out when they are exactly those of the launch.
+     */
+    sources: z.array(sourceFileSchema).min(1).optional(),
     title: z.string().nullable(),
     /** What the input parser made of the launch's input; absent when it did not run. Stored, it is the run's input from now on. */
     input: jsonSchema.optional(),
@@ -151,6 +180,7 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     attempt: z.number().int(),
     outcome: z.enum(["applied", "rejected", "notApplied", "ambiguous"]),
     result: jsonSchema.optional(),
+    resultRef: contentRefSchema.optional(),
     error: errorRecordSchema.optional(),
   }),
   /** The authored request, as evaluated; the server normalizes and digests it again. Parks the run when accepted. */
@@ -161,8 +191,90 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     nodeId: z.string(),
     request: jsonSchema,
   }),
+  /**
+   * A process group that was started for the node, by its leader, which still waits for the go byte. Result: `{processId}`;
+   * nothing runs before it has come.
+   */
+  z.strictObject({
+    type: z.literal("process.register"),
+    messageId: z.number().int(),
+    kind: z.enum(["shell", "agent"]),
+    step: z.number().int(),
+    nodeId: z.string(),
+    pid: z.number().int().positive(),
+    startIdentity: z.string().min(1).max(200),
+  }),
+  /** Nothing of the group is left. */
+  z.strictObject({
+    type: z.literal("process.unregister"),
+    messageId: z.number().int(),
+    processId: z.string(),
+    outcome: z.string().min(1).max(200),
+  }),
+  /** A checkpoint that waits for an answer. Parks the run when accepted. */
+  z.strictObject({
+    type: z.literal("checkpoint"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    content: jsonSchema.optional(),
+    contentRef: contentRefSchema.optional(),
+    summary: z.string().nullable(),
+  }),
+  /** A passive message, stored once for each node and visit. Result: `{index}`. */
+  z.strictObject({
+    type: z.literal("notify"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    kind: z.enum(["progress", "final"]),
+    message: z.string().max(NOTIFY.messageChars),
+    audience: z.string().nullable(),
+  }),
+  /** Result: the receipt of the update. */
+  z.strictObject({
+    type: z.literal("update"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    visit: z.number().int(),
+    envelope: updateEnvelopeSchema,
+    /** Makes a repeated one the same, such as the id of a tool call. */
+    sourceId: z.string().min(1).max(200).optional(),
+  }),
+  /** The present version of a scope of settings, made with `initial` when it is new. Result: the version. */
+  z.strictObject({
+    type: z.literal("settings"),
+    messageId: z.number().int(),
+    mount: z.string(),
+    invocation: z.number().int().positive(),
+    initial: jsonSchema,
+  }),
+  /** The mounts in which the run begins, with their inputs. */
+  z.strictObject({
+    type: z.literal("enter"),
+    messageId: z.number().int(),
+    transitions: z.array(includeTransitionSchema),
+  }),
+  /** One part of a value that a later frame names. Parts come in order, one value after the other; there is no answer. */
+  z.strictObject({
+    type: z.literal("content.put"),
+    sha256: contentRefSchema.shape.sha256,
+    bytes: z.number().int().min(1).max(CONTENT.valueBytes),
+    offset: z.number().int().nonnegative(),
+    data: z.base64(),
+  }),
+  /** Bytes of a content that the server named in this conversation. */
+  z.strictObject({
+    type: z.literal("content.read"),
+    messageId: z.number().int(),
+    sha256: contentRefSchema.shape.sha256,
+    offset: z.number().int().nonnegative(),
+  }),
   /** The last step; ends the run. Sent only when every earlier step is durable. */
   z.strictObject({ type: z.literal("finish"), messageId: z.number().int(), entry: stepEntrySchema }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
+  /** Instead of `exiting`: the process is as it was before the launch and may take the next one of the same sources. */
+  z.strictObject({ type: z.literal("released") }),
 ]);
 export type FromRunner = z.infer<typeof fromRunnerSchema>;

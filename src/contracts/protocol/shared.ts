@@ -13,4 +13,11 @@ export const errorRecordSchema = z.strictObject({
   details: z.record(z.string(), z.unknown()).optional(),
 });
 
+/** A value that is too large for its frame: SHA-256 (hex) and length of its canonical JSON, which travels in parts. */
+export const contentRefSchema = z.strictObject({
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  bytes: z.number().int().nonnegative(),
+});
+export type ContentRef = z.infer<typeof contentRefSchema>;
+
 export const PROTOCOL = { runner: 1, channel: 1, client: 1 } as const;

@@ -2,18 +2,16 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { readFile } from "node:fs/promises";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
-import { sha256Hex } from "../../contracts/ids.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
-import type { Child, Clock, Log } from "../ports.ts";
-
-/** Resume state goes out in frames of at most this many items or about this many bytes, well below the frame limit. */
-const STATE_ITEMS = 2_000;
-const STATE_BYTES = 400_000;
+import type { Child, Clock, Log, Ports } from "../ports.ts";
+import { ContentExchange } from "./content-exchange.ts";
+import { type Proposal, take } from "./proposals.ts";
+import { resumeFrames } from "./resume-frames.ts";
+import { fileOf, readSource } from "./source-files.ts";
 
 /** Waits between attempts to write when the disk is full. */
 const STORAGE_RETRY_MS = 1_000;
@@ -31,6 +29,9 @@ export interface RunSessionDeps {
   readonly wake: Wake;
   readonly access: AccessSource;
   readonly cacheDir: string;
+  /** Where approved source files are laid out. */
+  readonly sourcesDir: string;
+  readonly ports: Pick<Ports, "processes">;
 }
 
 export class RunSession {
@@ -40,7 +41,15 @@ export class RunSession {
   error: HoldpointError | undefined;
   readonly claimed: Launch;
   readonly child: Child<FromRunner, ToRunner>;
+  /** What was loaded; known with `ready`. */
+  sources: readonly SourceFile[] | null;
+  workflowPath: string;
+  ready = false;
+  /** Resolves when the conversation has ended and the process may take another launch. */
+  readonly released: Promise<void>;
+  #release: () => void = () => undefined;
   readonly #deps: RunSessionDeps;
+  readonly #contents: ContentExchange;
   /** After a rewind, frames are ignored until the one that begins here. */
   #rewoundTo: number | undefined;
   #lastRewind = -1;
@@ -53,12 +62,20 @@ export class RunSession {
     this.#deps = deps;
     this.claimed = claimed;
     this.child = child;
+    this.sources = claimed.sources;
+    this.workflowPath = claimed.workflowPath;
+    this.released = new Promise((resolve) => (this.#release = resolve));
+    this.#contents = new ContentExchange(deps.store, claimed.claim);
   }
 
   start(): void {
     const { claimed, child } = this;
     child.port.onFrame((frame) => {
       this.#stored(frame).catch((error: unknown) => this.#failed(frame, error));
+    });
+    // A frame that breaks the protocol closes the pipe, which ends the child: that is the cause to keep, not its exit code.
+    child.port.onClose((error) => {
+      if (error && this.end === "open") this.error ??= asHoldpointError(error);
     });
     child.port.send({
       type: "launch",
@@ -75,6 +92,7 @@ export class RunSession {
       input: claimed.input,
       inputParsed: claimed.definitionDigest !== null,
       cacheDir: this.#deps.cacheDir,
+      sourcesDir: this.#deps.sourcesDir,
     });
   }
 
@@ -85,8 +103,8 @@ export class RunSession {
     this.#finish("stopped");
   }
 
-  #send(frame: ToRunner): void {
-    this.child.port.send(frame);
+  #send(...frames: ToRunner[]): void {
+    this.child.port.send(...frames);
   }
 
   #finish(end: SessionEnd): void {
@@ -126,6 +144,8 @@ export class RunSession {
   }
 
   async #handle(frame: FromRunner): Promise<void> {
+    if (frame.type === "released" && (this.end === "finished" || this.end === "parked")) return this.#release();
+    if (frame.type === "process.unregister") return this.#unregister(frame);
     if (this.end !== "open") return;
     const { store, wake } = this.#deps;
     const { claim } = this.claimed;
@@ -143,13 +163,15 @@ export class RunSession {
       case "effect.reserve": {
         const { messageId, step, nodeId, effectType, recovery, request } = frame;
         const reserved = await store.effects.reserve({ claim, step, nodeId, effectType, recovery, request });
+        this.#contents.offer(reserved.resultRef);
         this.#send({ type: "effect.reserved", messageId, ...reserved });
         if (reserved.state === "ambiguous") this.#finish("parked");
         return;
       }
       case "effect.settle": {
-        const { messageId, effectId, attempt, outcome, result, error } = frame;
-        const reported = await store.effects.report({ claim, effectId, attempt, outcome, result, error });
+        const { type: _type, messageId, ...settlement } = frame;
+        await this.#contents.settled();
+        const reported = await store.effects.report({ claim, ...settlement });
         this.#send({ type: "reply", messageId, ok: true, result: { attempt: reported.attempt } });
         if (reported.status === "ambiguous") this.#finish("parked");
         return;
@@ -168,42 +190,90 @@ export class RunSession {
         wake.deadlines();
         return;
       }
-      case "finish":
-        await store.runs.finish({ claim, entry: frame.entry });
+      case "checkpoint":
+      case "notify":
+      case "update":
+      case "settings":
+      case "enter":
+        return this.#proposed(frame);
+      case "content.put":
+        return this.#contents.put(frame);
+      case "content.read":
+        return this.#send(this.#contents.read(frame));
+      case "finish": {
+        await this.#contents.settled();
+        const [entry = frame.entry] = this.#contents.withValues([frame.entry]);
+        const { again } = await store.runs.finish({ claim, entry });
+        if (again) return this.#send({ type: "reply", messageId: frame.messageId, ok: false, error: again });
         this.#send({ type: "reply", messageId: frame.messageId, ok: true });
         this.#finish("finished");
         return wake.channels();
+      }
+      case "process.register":
+        return this.#register(frame);
+      case "released":
+        throw new HoldpointError("protocolRejected", "The runner says that it is free, but its run has not ended.");
       case "exiting":
         this.#deps.log.debug({ run: claim.runId, reason: frame.reason }, "runner is leaving");
     }
   }
 
+  async #proposed(frame: Proposal): Promise<void> {
+    if (frame.type === "checkpoint") await this.#contents.settled();
+    const { parks, result } = await take(this.#deps, this.claimed.claim, frame);
+    this.#send({ type: "reply", messageId: frame.messageId, ok: true, result });
+    if (parks) this.#finish("parked");
+  }
+
   async #ready(frame: Extract<FromRunner, { type: "ready" }>): Promise<void> {
     const { store } = this.#deps;
     const { claim } = this.claimed;
-    const sources = await Promise.all(frame.sources.map((source) => readSource(source)));
+    const approved = this.claimed.sources;
+    if (approved === null && frame.sources === undefined)
+      throw new HoldpointError("protocolRejected", "The runner did not say of which files the workflow is made.");
+    const sources =
+      approved === null
+        ? await Promise.all((frame.sources ?? []).map((source) => readSource(source)))
+        : (frame.sources ?? approved);
+    this.workflowPath = await fileOf(this.claimed.workflowPath, sources);
     const state = await store.runs.ready({
       claim,
       childId: this.child.childId,
       definition: frame.definition,
       definitionDigest: frame.definitionDigest,
       sources,
+      workflowPath: this.workflowPath,
       title: frame.title,
       input: frame.input,
     });
+    this.sources = sources.map(({ path, sha256 }) => ({ path, sha256 }));
+    this.ready = true;
     this.onReady();
     if (state.position === null) {
       this.#send({ type: "stop", reason: "the run has ended" });
       this.#finish("finished");
       return this.#deps.wake.channels();
     }
-    for (const items of chunks(state.results)) this.#send({ type: "state.results", items });
-    let first = 0;
-    for (const steps of chunks(state.steps)) {
-      this.#send({ type: "state.steps", first, steps });
-      first += steps.length;
+    this.#send(...resumeFrames(state, (ref) => this.#contents.offer(ref)));
+  }
+
+  /** Durable before anything runs; only a direct child of the runner may be registered, as the group will be killed. */
+  async #register(frame: Extract<FromRunner, { type: "process.register" }>): Promise<void> {
+    const { messageId, kind, nodeId, pid, startIdentity, step } = frame;
+    const { ports, store } = this.#deps;
+    const parent = await ports.processes.parentOf(pid, startIdentity);
+    if (parent !== this.child.pid) {
+      throw new HoldpointError("protocolRejected", `Process ${pid} is no child of the runner (${this.child.pid}).`);
     }
-    this.#send({ type: "go", position: state.position, visits: state.visits });
+    const { claim } = this.claimed;
+    const result = await store.processes.register({ claim, kind, nodeId, pid, startIdentity, step });
+    this.#send({ type: "reply", messageId, ok: true, result });
+  }
+
+  async #unregister(frame: Extract<FromRunner, { type: "process.unregister" }>): Promise<void> {
+    const { messageId, outcome, processId } = frame;
+    await this.#deps.store.processes.ended({ processId, runnerEpoch: this.claimed.claim.runnerEpoch, outcome });
+    this.#send({ type: "reply", messageId, ok: true });
   }
 
   async #advance(frame: Extract<FromRunner, { type: "advance" }>): Promise<void> {
@@ -214,11 +284,13 @@ export class RunSession {
     const result = await this.#deps.store.runs.advance({
       claim: this.claimed.claim,
       first: frame.first,
-      entries: frame.entries,
+      entries: this.#contents.withValues(frame.entries),
     });
     if (result.rewind === undefined) return this.#send({ type: "ack", through: result.through });
     if (this.#rewoundTo !== undefined) return;
     const { from, reason } = result.rewind;
+    // Settings may change as often as people like; every other refusal of the same step is the runner's defect.
+    if (reason === "settings") this.#lastRewind = -1;
     this.#rewindsHere = from === this.#lastRewind ? this.#rewindsHere + 1 : 1;
     this.#lastRewind = from;
     if (this.#rewindsHere > REWINDS_PER_STEP) {
@@ -231,19 +303,16 @@ export class RunSession {
   /** A refused proposal: the runner is told, with the reason, and the claim decides what becomes of it. */
   #failed(frame: FromRunner, thrown: unknown): void {
     const { log } = this.#deps;
-    const error = isHoldpointError(thrown) ? thrown : new HoldpointError("internal", String(thrown), { cause: thrown });
+    const error = asHoldpointError(thrown);
     const run = this.claimed.claim.runId;
     if (error.kind === "claimLost") {
       this.#send({ type: "claimLost" });
       return this.#finish("claimLost");
     }
-    if (frame.type === "advance" && isUnwritten(error)) {
+    const missing = error.kind === "contentInvalid" && this.#contents.unwritten;
+    if (frame.type === "advance" && (missing || isUnwritten(error))) {
       log.error({ run, code: error.code, message: error.message }, "steps not written; the runner goes back");
       return void this.#rewindLater();
-    }
-    if (frame.type === "decision" || frame.type === "finish" || frame.type === "effect.settle") {
-      log.warn({ run, frame: frame.type, code: error.code, message: error.message }, "proposal refused");
-      return this.#send({ type: "reply", messageId: frame.messageId, ok: false, error: toErrorRecord(error) });
     }
     if (frame.type === "effect.reserve") {
       log.warn({ run, frame: frame.type, code: error.code, message: error.message }, "effect refused");
@@ -256,6 +325,12 @@ export class RunSession {
         state: "rejected",
         error: toErrorRecord(error),
       });
+    }
+    if ("messageId" in frame) {
+      // Updates are refused by the dozen when somebody publishes too often; nothing follows from it.
+      const level = frame.type === "update" ? "debug" : "warn";
+      log[level]({ run, frame: frame.type, code: error.code, message: error.message }, "proposal refused");
+      return this.#send({ type: "reply", messageId: frame.messageId, ok: false, error: toErrorRecord(error) });
     }
     log.error({ run, frame: frame.type, code: error.code, message: error.message }, "runner ended by a refusal");
     this.error = error;
@@ -290,32 +365,12 @@ export class RunSession {
   }
 }
 
+function asHoldpointError(thrown: unknown): HoldpointError {
+  if (isHoldpointError(thrown)) return thrown;
+  return new HoldpointError("internal", thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+}
+
 /** The write queue could not commit; nothing of the command is on disk. */
 function isUnwritten(error: unknown): boolean {
   return isHoldpointError(error) && (error.kind === "diskFull" || error.kind === "notWritten");
-}
-
-/** The file as it is now; a runner that loaded other bytes is refused. */
-async function readSource(source: SourceFile): Promise<SourceFile & { content: Buffer }> {
-  const content = await readFile(source.path);
-  if (sha256Hex(content) !== source.sha256) {
-    throw new HoldpointError("workflowSourceChanged", `${source.path} changed while it was being loaded.`);
-  }
-  return { ...source, content };
-}
-
-function* chunks<T>(items: readonly T[]): Generator<T[]> {
-  let part: T[] = [];
-  let bytes = 0;
-  for (const item of items) {
-    const size = JSON.stringify(item).length;
-    if (part.length > 0 && (part.length >= STATE_ITEMS || bytes + size > STATE_BYTES)) {
-      yield part;
-      part = [];
-      bytes = 0;
-    }
-    part.push(item);
-    bytes += size;
-  }
-  if (part.length > 0) yield part;
 }

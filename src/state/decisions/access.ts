@@ -5,6 +5,7 @@
 import type { Config } from "../../contracts/config.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Assurance } from "../../contracts/decision/answer.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
 import { DECISION } from "../../contracts/limits.ts";
 import {
   judgeActor,
@@ -47,6 +48,20 @@ export function outageOf(access: Access): OutageWindow | undefined {
 
 function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** The audience of this name. Throws `audienceUnknown` with the names that are configured. */
+export function audienceNamed(access: Access, name: unknown): Config["audiences"][string] {
+  const found = typeof name === "string" ? own(access.audiences, name) : undefined;
+  if (found !== undefined) return found;
+  const known = Object.keys(access.audiences);
+  throw new HoldpointError(
+    "audienceUnknown",
+    `The audience ${JSON.stringify(name) ?? "(none)"} is not configured; known: ${known.join(", ") || "none"}.`,
+    {
+      details: { audience: typeof name === "string" ? name : null, known },
+    },
+  );
 }
 
 /** The Telegram profile behind a channel id `telegram:<profile>`, or undefined. */

@@ -17,7 +17,7 @@ import {
 } from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
-import { continueFromDecision } from "../runs/waiting.ts";
+import { continueFrom } from "../runs/waiting.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, outageOf, type Access, type AnswerSource } from "./access.ts";
 import { expireDecision } from "./expire.ts";
@@ -103,8 +103,8 @@ function accept(
   });
   const by = actorOf(actor, source);
   resolveDecision(tx, decision, resolution, { actor: by, personName: nameOf(actor), updateId: source.updateId });
-  continueFromDecision(tx, decision.runNo, {
-    decisionId: decision.decisionId,
+  continueFrom(tx, decision.runNo, {
+    cause: { type: "decision", id: decision.decisionId },
     output: acceptedAnswer(request.choices, verdict.vote.choice, verdict.vote.input),
     actor: by,
   });

@@ -7,7 +7,7 @@ import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { mayTimeOut, timeoutResolution } from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
-import { continueFromDecision, failWaiting } from "../runs/waiting.ts";
+import { continueFrom, failWaiting } from "../runs/waiting.ts";
 import type { Tx } from "../tx.ts";
 import { outageOf, type Access } from "./access.ts";
 import { resolveDecision } from "./resolve.ts";
@@ -75,8 +75,8 @@ export function expireDecision(
     failWaiting(tx, decision.runNo, { error: error.toRecord(), actor: ACTOR });
     return "expired_no_default";
   }
-  continueFromDecision(tx, decision.runNo, {
-    decisionId: decision.decisionId,
+  continueFrom(tx, decision.runNo, {
+    cause: { type: "decision", id: decision.decisionId },
     output: acceptedAnswer(request.choices, choice, input),
     actor: ACTOR,
   });

@@ -4,14 +4,13 @@
  */
 import { parseDestination } from "../../contracts/config.ts";
 import { normalizeRequest, fingerprintOf, type DecisionRequest } from "../../contracts/decision/request.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
 import { ensureChannel } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { insertEffect } from "../effects/rows.ts";
 import { claimedRun, openAttempt } from "../runs/rows.ts";
-import { waitForDecision } from "../runs/waiting.ts";
+import { waitFor } from "../runs/waiting.ts";
 import type { Claim, Tx } from "../tx.ts";
-import { askedNames, type Access } from "./access.ts";
+import { askedNames, audienceNamed, type Access } from "./access.ts";
 
 export interface RequestInput {
   readonly claim: Claim;
@@ -32,7 +31,7 @@ export interface RequestResult {
 /** Throws `audienceUnknown` or `presentationInvalid` with nothing stored, `claimLost`, or `protocolRejected`. */
 export const request = defineCommand("decisions.request", (tx: Tx, input: RequestInput): RequestResult => {
   const run = claimedRun(tx, input.claim);
-  const audience = audienceOf(input.request, input.access);
+  const audience = audienceNamed(input.access, audienceIn(input.request));
   const attempt = openAttempt(tx, run);
   const normalized = normalizeRequest(input.request, {
     runId: run.runId,
@@ -42,7 +41,8 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
     createdAt: tx.now,
     policy: audience.policy,
   });
-  const { attemptNo } = waitForDecision(tx, run, input.claim, { step: input.step, nodeId: input.nodeId });
+  const at = { step: input.step, nodeId: input.nodeId, kind: "decision" } as const;
+  const { attemptNo } = waitFor(tx, run, input.claim, at);
   const resourceNo = tx.resource("decision", normalized.decisionId);
   const { decisionId, expiresAt = null, requestDigest } = normalized;
   const fingerprint = fingerprintOf(requestDigest);
@@ -64,19 +64,8 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
 
-function audienceOf(authored: unknown, access: Access): Access["audiences"][string] {
-  const name =
-    typeof authored === "object" && authored !== null ? (authored as { audience?: unknown }).audience : undefined;
-  const found = typeof name === "string" && Object.hasOwn(access.audiences, name) ? access.audiences[name] : undefined;
-  if (found !== undefined) return found;
-  const known = Object.keys(access.audiences);
-  throw new HoldpointError(
-    "audienceUnknown",
-    `The audience ${JSON.stringify(name) ?? "(none)"} is not configured; known: ${known.join(", ") || "none"}.`,
-    {
-      details: { audience: typeof name === "string" ? name : null, known },
-    },
-  );
+function audienceIn(authored: unknown): unknown {
+  return typeof authored === "object" && authored !== null ? (authored as { audience?: unknown }).audience : undefined;
 }
 
 interface NewDecision {

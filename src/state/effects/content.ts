@@ -8,6 +8,7 @@ import { cardContent } from "../decisions/card.ts";
 import { knownDecision, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
+import { notificationContent } from "../notifications/content.ts";
 import { partByReference } from "./parts.ts";
 import { attemptOf, type EffectRow } from "./rows.ts";
 
@@ -43,6 +44,14 @@ export function frameOf(
     case "reply": {
       const { prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
       return { ...POST, content: { kind: "reply", reply, timeZone, prompt }, replyTo: effect.targetReference };
+    }
+    case "notification": {
+      const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
+      const content = notificationContent(tx, notificationId, {
+        repeatOf: copy.repeatOf,
+        timeZone: copy.timeZone ?? "UTC",
+      });
+      return { ...POST, content, replyTo: null };
     }
     case "action":
       throw new Error(`effect ${effect.effectId} is no message`);

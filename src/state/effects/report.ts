@@ -2,7 +2,7 @@
  * What a runner says about an action it was told to do or to look for.
  */
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
-import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
 import { claimedRun, runnerActor } from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
@@ -16,6 +16,7 @@ export interface ReportInput {
   /** `notApplied`: looked, and it did not happen; a new attempt begins in the same reservation. */
   readonly outcome: "applied" | "rejected" | "notApplied" | "ambiguous";
   readonly result?: JsonValue | undefined;
+  readonly resultRef?: ContentRef | undefined;
   readonly error?: ErrorRecord | undefined;
 }
 
@@ -38,7 +39,7 @@ export const report = defineCommand("effects.report", (tx: Tx, input: ReportInpu
       `Attempt ${input.attempt} of effect ${effect.shortId} is not open (${effect.status}).`,
     );
   }
-  const { error, outcome, result } = input;
+  const { error, outcome, result, resultRef } = input;
   tx.event(run.resourceNo, {
     type: "effect.reported",
     actor: runnerActor(input.claim),
@@ -53,7 +54,7 @@ export const report = defineCommand("effects.report", (tx: Tx, input: ReportInpu
   switch (outcome) {
     case "applied":
       moveAttempt(tx, attempt, "accepted");
-      moveEffect(tx, effect, "applied", { ...(result === undefined ? {} : { result }), error: null });
+      moveEffect(tx, effect, "applied", { ...(result === undefined ? {} : { result }), resultRef, error: null });
       break;
     case "rejected":
       moveAttempt(tx, attempt, "rejected", error);

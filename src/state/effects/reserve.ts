@@ -4,11 +4,13 @@
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
-import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { CONTENT } from "../../contracts/limits.ts";
+import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
 import { parkRun } from "../runs/queueing.ts";
 import { claimedRun, openAttempt, runnerActor, type RunRow } from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
+import { largeContent } from "../values.ts";
 import {
   attemptOf,
   effectById,
@@ -43,6 +45,8 @@ export interface ReserveResult {
    */
   readonly state: "fresh" | "repeat" | "observe" | "applied" | "rejected" | "ambiguous";
   readonly result?: JsonValue;
+  /** Instead of a result that is too large for a frame. */
+  readonly resultRef?: ContentRef;
   readonly error?: ErrorRecord;
 }
 
@@ -98,7 +102,7 @@ function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveR
         key,
         attempt: effect.attemptCount,
         state: "applied",
-        ...(effect.result === null ? {} : { result: tx.unpack(effect.result) }),
+        ...(effect.result === null ? {} : resultOf(tx, effect.result)),
       };
     case "rejected":
       return {
@@ -118,6 +122,11 @@ function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveR
     case "cancelled":
       throw new HoldpointError("protocolRejected", `Effect ${effect.shortId} was cancelled with its run.`);
   }
+}
+
+function resultOf(tx: Tx, packed: string): Pick<ReserveResult, "result" | "resultRef"> {
+  const resultRef = largeContent(tx, packed, CONTENT.inlineBytes);
+  return resultRef === null ? { result: tx.unpack(packed) } : { resultRef };
 }
 
 /** An earlier attempt ended with its runner, and nobody knows how. */

@@ -4,12 +4,13 @@
  */
 import { resourceId, shortId } from "../../contracts/ids.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
+import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
 import { packError } from "../runs/rows.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 
-export type EffectPurpose = "action" | "delivery" | "settlement" | "reply";
+export type EffectPurpose = "action" | "delivery" | "settlement" | "reply" | "notification";
 export type EffectStatus = "pending" | "applying" | "applied" | "rejected" | "ambiguous" | "cancelled";
 export type Recovery = "idempotent" | "observed" | "manual";
 
@@ -112,6 +113,8 @@ export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; cre
 /** What changes with a status; left out = as it is. */
 export interface EffectChange {
   readonly result?: unknown;
+  /** Content that stands for the result and was stored before. */
+  readonly resultRef?: ContentRef | undefined;
   /** null clears it. */
   readonly error?: ErrorRecord | null;
   readonly nextAttemptAt?: number;
@@ -127,7 +130,10 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
   effect.nextAttemptAt = change.nextAttemptAt ?? effect.nextAttemptAt;
   effect.failures = change.failures ?? effect.failures;
   const error = change.error === undefined ? effect.error : packError(tx, change.error);
-  const result = change.result === undefined ? effect.result : tx.pack(change.result);
+  const result =
+    change.result === undefined && change.resultRef === undefined
+      ? effect.result
+      : tx.packEither(change.result, change.resultRef);
   tx.run(
     "UPDATE effects SET status = ?, next_attempt_at = ?, failures = ?, error = ?, result = ?, settled_at = ? WHERE effect_id = ?",
     status,

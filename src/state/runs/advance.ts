@@ -5,10 +5,12 @@
 import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { ADVANCE } from "../../contracts/limits.ts";
-import type { NodeResult, Position, StepEntry } from "../../contracts/protocol/runner.ts";
-import { afterStep } from "../../workflow/rules/index.ts";
+import type { Position, StepEntry } from "../../contracts/protocol/runner.ts";
+import { afterStep, applyTransitions, type MountMarks, type PlannedTransition } from "../../workflow/rules/index.ts";
 import { defineCommand } from "../command.ts";
 import type { Claim, Tx } from "../tx.ts";
+import { asResult, isStaleRoute, refuseAnswers, stepPayload } from "./entries.ts";
+import { marksOf, pass, sameTransitions } from "./mounts.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { Progress } from "./progress.ts";
 import { type AttemptRow, claimedRun, definitionOf, openAttempt, type RunRow, runnerActor } from "./rows.ts";
@@ -22,8 +24,11 @@ export interface Advance {
 /** Why a frame was refused: the sender drops everything from `from` on and continues at `position`. */
 export interface Rewind {
   readonly from: number;
-  /** `gap`: not the next step; `node`: not the open node; `route`: another node follows; `maxSteps`: the run must end. */
-  readonly reason: "gap" | "node" | "route" | "maxSteps";
+  /**
+   * `gap`: not the next step; `node`: not the open node; `route`: another node follows; `maxSteps`: the run must end;
+   * `settings`: a settings route that was made with other settings than the present ones.
+   */
+  readonly reason: "gap" | "node" | "route" | "maxSteps" | "settings";
   readonly position: Position;
   readonly visits: Record<string, number>;
 }
@@ -46,58 +51,67 @@ export const advance = defineCommand("runs.advance", (tx, input: Advance): Advan
       `A frame has ${entries.length} steps; 1 to ${ADVANCE.entriesPerFrame} are allowed.`,
     );
   }
-  const reason = input.first === run.steps ? problemOf(definition, run, open, entries) : "gap";
-  if (reason !== null) return { rewind: rewindOf(tx, run, reason) };
-
   const actor = runnerActor(claim);
+  const judged = input.first === run.steps ? judge(tx, definition, run, open, entries) : "gap";
+  if (judged === "settings") {
+    const { nodeId } = open;
+    tx.event(run.resourceNo, { type: "settings.routeRetried", actor, payload: { nodeId, step: run.steps } });
+  }
+  if (typeof judged === "string") return { rewind: rewindOf(tx, run, judged) };
+
   const progress = new Progress(tx, run, open, claim.runnerEpoch);
-  for (const entry of entries) {
+  let { marks } = judged;
+  for (const [index, entry] of entries.entries()) {
     const done = progress.finish(entry);
     progress.start(entry.next as string);
     tx.event(run.resourceNo, { type: "node.finished", actor, payload: stepPayload(entry, done.visit) });
+    const planned = judged.transitions[index];
+    if (planned !== undefined)
+      marks = pass(tx, run, definition, marks, {
+        planned,
+        proposed: entry.transitions,
+        nextStep: entry.step + 1,
+        actor,
+      });
   }
   progress.save();
   return { through: run.steps - 1 };
 });
 
-/** What the event of a step says; the output itself is in the attempt's row. */
-export function stepPayload(entry: StepEntry, visit: number): object {
-  const { step, nodeId, outcome, next, durationMs } = entry;
-  const payload = { durationMs, next, nodeId, outcome, step, visit };
-  return entry.error === undefined
-    ? payload
-    : { ...payload, error: { code: entry.error.code, message: entry.error.message.slice(0, 500) } };
+interface Judged {
+  /** Where the run was in its mounts before the first entry. */
+  readonly marks: MountMarks;
+  /** By entry: the mounts left and entered after it; undefined for none. */
+  readonly transitions: readonly (readonly PlannedTransition[] | undefined)[];
 }
 
-/** The result of an entry as routing looks at it. */
-export function asResult(entry: StepEntry): NodeResult {
-  return {
-    nodeId: entry.nodeId,
-    outcome: entry.outcome,
-    ...(entry.output === undefined ? {} : { output: entry.output }),
-    ...(entry.error === undefined ? {} : { error: entry.error }),
-  };
-}
-
-/** Every step is judged before the first is stored: the server recomputes the route of each. */
-function problemOf(
+/** Every step is judged before the first is stored: the server recomputes the route of each. Text = why it is refused. */
+function judge(
+  tx: Tx,
   definition: DefinitionSnapshot,
   run: RunRow,
   open: AttemptRow,
   entries: readonly StepEntry[],
-): Rewind["reason"] | null {
+): Rewind["reason"] | Judged {
   let nodeId = open.nodeId;
   let step = run.steps;
+  const before = marksOf(tx, run, definition);
+  let marks = before;
+  const transitions: (readonly PlannedTransition[] | undefined)[] = [];
   for (const entry of entries) {
     if (entry.step !== step) return "gap";
     if (entry.nodeId !== nodeId) return "node";
+    refuseAnswers(definition, run, entry);
+    if (isStaleRoute(tx, definition, entry)) return "settings";
     step += 1;
-    const after = afterStep(definition, asResult(entry), step);
+    const after = afterStep(definition, asResult(tx, entry), step, marks);
     if (after.kind !== "next") return after.error?.kind === "maxSteps" ? "maxSteps" : "route";
-    if (after.nodeId !== entry.next) return "route";
+    if (after.nodeId !== entry.next || !sameTransitions(after.transitions, entry.transitions)) return "route";
+    marks = applyTransitions(marks, after.transitions, step);
+    transitions.push(after.transitions);
     nodeId = after.nodeId;
   }
-  return null;
+  return { marks: before, transitions };
 }
 
 function rewindOf(tx: Tx, run: RunRow, reason: Rewind["reason"]): Rewind {

@@ -6,7 +6,7 @@ import { next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
 import type { Reader } from "../statements.ts";
 import type { Claim, Tx } from "../tx.ts";
-import { definitionOf, lastAttempt, type RunRow, runByNo, SERVER_ACTOR } from "./rows.ts";
+import { lastAttempt, type RunRow, runByNo, SERVER_ACTOR } from "./rows.ts";
 
 export interface Launch {
   readonly claim: Claim;
@@ -72,12 +72,14 @@ export const claim = defineCommand(
   },
 );
 
-/** `continue` after an answered decision, `resume` in the middle of a node, `start` for a run that has executed nothing. */
+/**
+ * `continue` after an answer, `resume` in the middle of a node, `start` for a run that has executed nothing. A last attempt
+ * that is completed was answered: every other completed one has a successor in the same command.
+ */
 function commandFor(tx: Tx, run: RunRow): Launch["command"] {
   const last = lastAttempt(tx, run);
   if (last === undefined) return "start";
-  const decided = last.status === "completed" && definitionOf(tx, run).nodes[last.nodeId]?.type === "humanDecision";
-  return decided ? "continue" : "resume";
+  return last.status === "completed" ? "continue" : "resume";
 }
 
 function launchFields(tx: Tx, run: RunRow): Pick<Launch, "workflowPath" | "projectPath" | "sources" | "input"> {

@@ -1,6 +1,7 @@
 /** `runs.pause` and `runs.resume`: work stops and goes on; questions to people stay open meanwhile. */
 import { HoldpointError } from "../../contracts/errors.ts";
 import { isFinal } from "../../contracts/states.ts";
+import { pendingOf } from "../checkpoints/rows.ts";
 import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
 import type { Actor, Tx } from "../tx.ts";
@@ -26,20 +27,20 @@ export function controlRun(tx: Tx, input: RunControl, work: (run: RunRow) => str
   let epoch: string | null = null;
   const receipted = withReceipt(tx, input.receipt, () => {
     const run = runByRef(tx, input.run);
-    const revision = tx.revision(run.resourceNo);
-    if (input.expectedRevision !== null && input.expectedRevision !== revision) {
-      throw new HoldpointError(
-        "revisionConflict",
-        `Run ${run.runId} is at revision ${revision}, not ${input.expectedRevision}.`,
-        {
-          details: { expected: input.expectedRevision, seen: revision },
-        },
-      );
-    }
+    checkRevision(tx, run, input.expectedRevision);
     epoch = work(run);
     return ackOf(tx, run);
   });
   return { ...receipted, stop: epoch === null ? null : { runnerEpoch: epoch } };
+}
+
+/** Throws `revisionConflict` when the caller expected another revision of the run; null expects none. */
+export function checkRevision(tx: Tx, run: RunRow, expected: number | null): void {
+  const seen = tx.revision(run.resourceNo);
+  if (expected === null || expected === seen) return;
+  throw new HoldpointError("revisionConflict", `Run ${run.runId} is at revision ${seen}, not ${expected}.`, {
+    details: { expected, seen },
+  });
 }
 
 export function refuseFinal(run: RunRow, what: string): void {
@@ -88,6 +89,16 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
   const queue = queueOf(tx, run.runNo);
   if (queue.status !== "parked")
     return new HoldpointError("runState", `Run ${run.runId} is neither paused nor parked (${queue.status}).`);
+  const checkpoint = pendingOf(tx, run.runNo);
+  if (checkpoint !== undefined) {
+    return new HoldpointError(
+      "runState",
+      `Run ${run.runId} waits for the answer to checkpoint ${checkpoint.shortId}.`,
+      {
+        remedy: `Answer it: \`holdpoint answer ${checkpoint.shortId} <json|text>\`, or cancel the run.`,
+      },
+    );
+  }
   if (openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {
       remedy: "Answer the decision (`holdpoint decisions`), or cancel the run.",

@@ -1,7 +1,11 @@
 /** The end of a run: one row, one queue row, no claim. */
 import type { ErrorRecord } from "../../contracts/errors.ts";
+import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
+import { cancelCheckpointOf } from "../checkpoints/answer.ts";
 import { queueStory } from "../decisions/settle.ts";
+import { cancelPending } from "../effects/rows.ts";
+import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { closeQueue, letGo, type RunnerEnd } from "./queueing.ts";
 import { packError, type RunRow } from "./rows.ts";
@@ -14,6 +18,8 @@ export interface Ending {
   readonly status: FinalStatus;
   /** Output of the last node of a completed run; undefined = none. */
   readonly output?: unknown;
+  /** Content that stands for the output and was stored before. */
+  readonly outputRef?: ContentRef | undefined;
   readonly error?: ErrorRecord | null | undefined;
   readonly actor: Actor;
   /** What the runner's row says; default `exited`. */
@@ -27,12 +33,18 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
   tx.run(
     "UPDATE runs SET status = ?, paused = 0, final_output = ?, error = ?, updated_at = ?, finished_at = ? WHERE run_no = ?",
     run.status,
-    ending.output === undefined ? null : tx.pack(ending.output),
+    ending.output === undefined && ending.outputRef === undefined
+      ? null
+      : tx.packEither(ending.output, ending.outputRef),
     packError(tx, ending.error),
     tx.now,
     tx.now,
     run.runNo,
   );
+  cancelCheckpointOf(tx, run.runNo);
+  if (ending.status !== "completed") cancelFollowUpsOf(tx, run.runNo, ending.status);
+  // Somebody took the run back: what it had not told yet is no news any more.
+  if (ending.status === "cancelled") cancelPending(tx, "run_no = ? AND purpose = 'notification'", run.runNo);
   closeQueue(tx, run.runNo);
   const epoch = letGo(tx, run, ending.runner ?? "exited");
   tx.event(run.resourceNo, {

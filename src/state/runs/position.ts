@@ -1,8 +1,10 @@
 /** What a runner needs to go on with a run: position, visits, the latest results and the list of steps. */
 import type { NodeOutcome, NodeResult, Position } from "../../contracts/protocol/runner.ts";
+import { CONTENT } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { Reader } from "../statements.ts";
+import { largeContent } from "../values.ts";
 import { openAttempt, type RunRow } from "./rows.ts";
 
 interface Unpacking extends Reader {
@@ -22,10 +24,12 @@ export function visitsOf(db: Reader, runNo: number): Record<string, number> {
 export function positionOf(db: Reader, run: RunRow): Position | null {
   const open = openAttempt(db, run);
   if (open === undefined || open.status !== "running") return null;
-  return { nodeId: open.nodeId, step: run.steps, visit: open.visit, interrupted: open.attemptNumber > 1 };
+  const { attemptNumber: attempt, nodeId, visit } = open;
+  const position = { nodeId, step: run.steps, visit, interrupted: attempt > 1 };
+  return attempt > 2 ? { ...position, attempt } : position;
 }
 
-/** The latest result of every node that has finished once. */
+/** The latest result of every node that has finished once; a large output by reference, so that it is read when needed. */
 export function resultsOf(db: Unpacking, runNo: number): NodeResult[] {
   const rows = db.all<{ nodeId: string; outcome: NodeOutcome; output: string | null; error: string | null }>(
     "SELECT node_id AS nodeId, outcome, output, error FROM run_nodes WHERE run_no = ? AND outcome IS NOT NULL ORDER BY node_id",
@@ -34,9 +38,14 @@ export function resultsOf(db: Unpacking, runNo: number): NodeResult[] {
   return rows.map(({ nodeId, outcome, output, error }) => ({
     nodeId,
     outcome,
-    ...(output === null ? {} : { output: db.unpack(output) }),
+    ...(output === null ? {} : outputOf(db, output)),
     ...(error === null ? {} : { error: db.unpack(error) as unknown as ErrorRecord }),
   }));
+}
+
+function outputOf(db: Unpacking, packed: string): Pick<NodeResult, "output" | "outputRef"> {
+  const outputRef = largeContent(db, packed, CONTENT.inlineBytes);
+  return outputRef === null ? { output: db.unpack(packed) } : { outputRef };
 }
 
 const OUTCOME: Readonly<Record<string, NodeOutcome>> = {

@@ -4,6 +4,7 @@
  */
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { NodeOutcome } from "../../contracts/protocol/runner.ts";
+import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
 import type { Tx } from "../tx.ts";
 import { type AttemptRow, packError, type RunRow } from "./rows.ts";
@@ -12,8 +13,11 @@ import { type AttemptRow, packError, type RunRow } from "./rows.ts";
 export interface StepResult {
   readonly outcome: NodeOutcome;
   readonly output?: unknown;
+  /** Content that stands for the output and was stored before. */
+  readonly outputRef?: ContentRef | undefined;
   readonly error?: ErrorRecord | null | undefined;
   readonly durationMs?: number | undefined;
+  readonly settings?: { readonly scopeId: string; readonly changeNumber: number } | undefined;
 }
 
 interface NodeState {
@@ -31,7 +35,7 @@ const FROM_RUNNING = new Map(
 );
 
 const INSERT = `INSERT INTO node_attempts (run_no, attempt_no, node_id, visit, attempt_number, status, step, output, error, runner_epoch,
-  started_at, finished_at, duration_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  started_at, finished_at, duration_ms, settings_scope, settings_change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export class Progress {
   readonly #tx: Tx;
@@ -63,20 +67,26 @@ export class Progress {
       open.status === "running"
         ? (FROM_RUNNING.get(result.outcome) as string)
         : next("nodeAttempt", open.status, ATTEMPT_EVENT[result.outcome]);
-    const output = result.output === undefined ? null : tx.pack(result.output);
+    const { durationMs: duration = null, outputRef, settings } = result;
+    const output =
+      result.output === undefined && outputRef === undefined ? null : tx.packEither(result.output, outputRef);
     const error = packError(tx, result.error);
-    const duration = result.durationMs ?? null;
+    const scope = settings?.scopeId ?? null;
+    const change = settings?.changeNumber ?? null;
     if (this.#fresh) {
-      this.#insert(open, status, run.steps, output, error, tx.now, duration);
+      this.#insert(open, status, run.steps, output, error, tx.now, duration, scope, change);
     } else {
       tx.run(
-        "UPDATE node_attempts SET status = ?, step = ?, output = ?, error = ?, finished_at = ?, duration_ms = ? WHERE run_no = ? AND attempt_no = ?",
+        `UPDATE node_attempts SET status = ?, step = ?, output = ?, error = ?, finished_at = ?, duration_ms = ?, settings_scope = ?, settings_change = ?
+         WHERE run_no = ? AND attempt_no = ?`,
         status,
         run.steps,
         output,
         error,
         tx.now,
         duration,
+        scope,
+        change,
         run.runNo,
         open.attemptNo,
       );
@@ -118,7 +128,8 @@ export class Progress {
   save(): void {
     const tx = this.#tx;
     const run = this.#run;
-    if (this.#fresh && this.#open !== undefined) this.#insert(this.#open, "running", null, null, null, null, null);
+    if (this.#fresh && this.#open !== undefined)
+      this.#insert(this.#open, "running", null, null, null, null, null, null, null);
     this.#fresh = false;
     for (const [nodeId, node] of this.#nodes) {
       tx.run(
@@ -160,6 +171,8 @@ export class Progress {
     error: string | null,
     finishedAt: number | null,
     duration: number | null,
+    settingsScope: string | null,
+    settingsChange: number | null,
   ): void {
     const tx = this.#tx;
     const { attemptNo, nodeId, visit, attemptNumber } = attempt;
@@ -178,6 +191,8 @@ export class Progress {
       tx.now,
       finishedAt,
       duration,
+      settingsScope,
+      settingsChange,
     );
   }
 

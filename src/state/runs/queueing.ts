@@ -6,7 +6,13 @@ import type { Actor, Tx } from "../tx.ts";
 import { packError, type RunRow, SERVER_ACTOR } from "./rows.ts";
 
 /** Why a parked run is not claimed by itself. */
-export type ParkReason = "decision" | "paused" | "workflowSourceChanged" | "effectAmbiguous" | "runnerNoProgress";
+export type ParkReason =
+  | "decision"
+  | "checkpoint"
+  | "paused"
+  | "workflowSourceChanged"
+  | "effectAmbiguous"
+  | "runnerNoProgress";
 
 export interface QueueRow {
   readonly status: string;
@@ -71,7 +77,7 @@ export function closeQueue(tx: Tx, runNo: number): void {
 }
 
 /** What a runner's row says when its claim ends. */
-export type RunnerEnd = "exited" | "crashed" | "orphaned" | "cancelled";
+export type RunnerEnd = "exited" | "crashed" | "timedOut" | "orphaned" | "cancelled";
 
 /**
  * Releases the run's claim and closes the row of its runner, whose process may live a little longer but may write

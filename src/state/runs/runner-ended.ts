@@ -11,8 +11,11 @@ import { runByNo, SERVER_ACTOR } from "./rows.ts";
 
 export interface RunnerEnded {
   readonly runnerEpoch: string;
-  /** `stopped`: this server ended it on purpose. */
-  readonly outcome: "exited" | "crashed" | "stopped";
+  /**
+   * `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time. `absent`: its process, idle until then,
+   * was gone before it began.
+   */
+  readonly outcome: "exited" | "crashed" | "timedOut" | "stopped" | "absent";
   readonly error: ErrorRecord | null;
   /** It was ended from outside (SIGKILL, out of memory), which says nothing against the workflow. */
   readonly bySignal?: boolean | undefined;
@@ -32,7 +35,17 @@ export interface AfterRunner {
 const END: Readonly<Record<RunnerEnded["outcome"], RunnerEnd>> = {
   exited: "exited",
   crashed: "crashed",
+  timedOut: "timedOut",
   stopped: "cancelled",
+  absent: "exited",
+};
+
+const HOW: Readonly<Record<RunnerEnded["outcome"], string>> = {
+  exited: "exited",
+  crashed: "crashed",
+  timedOut: "was not ready in time and ended",
+  stopped: "was stopped",
+  absent: "was gone",
 };
 
 export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerEnded): AfterRunner => {
@@ -47,19 +60,20 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   if (runner.status !== "starting" && runner.status !== "ready")
     return { runId: run.runId, queue: queue.status, delayMs: null };
 
+  const blameless = input.outcome === "stopped" || input.outcome === "absent";
   const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
   const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
   const again = input.bySignal === true && queue.consecutiveErrors < SIGNAL_LAUNCHES;
-  if (!progressed && input.outcome !== "stopped" && !again) {
+  if (!progressed && !blameless && !again) {
     parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR);
     tx.run("UPDATE run_runners SET status = ? WHERE runner_epoch = ?", END[input.outcome], input.runnerEpoch);
     return { runId: run.runId, queue: "parked", delayMs: null };
   }
   letGo(tx, run, END[input.outcome], input.error);
   // Steps prove that the last crash is behind us; an effect that was only begun does not.
-  const before = steps || input.outcome === "stopped" ? 0 : queue.consecutiveErrors;
-  const delayMs = input.outcome === "stopped" ? 0 : backoff(before);
-  const consecutiveErrors = input.outcome === "stopped" ? queue.consecutiveErrors : before + 1;
+  const before = steps || blameless ? 0 : queue.consecutiveErrors;
+  const delayMs = blameless ? 0 : backoff(before);
+  const consecutiveErrors = blameless ? queue.consecutiveErrors : before + 1;
   queueAgain(tx, run.runNo, { availableAt: tx.now + delayMs, consecutiveErrors });
   tx.event(run.resourceNo, {
     type: "run.requeued",
@@ -80,7 +94,7 @@ function noProgress(runId: string, input: RunnerEnded): ErrorRecord {
   const options = error === null ? {} : { details: { cause: error } };
   return new HoldpointError(
     "runnerNoProgress",
-    `The runner of ${runId} ${outcome} without advancing the run.${cause}`,
+    `The runner of ${runId} ${HOW[outcome]} without advancing the run.${cause}`,
     options,
   ).toRecord();
 }

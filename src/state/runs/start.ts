@@ -17,11 +17,32 @@ export interface StartRun {
 }
 
 export const start = defineCommand("runs.start", (tx, input: StartRun): Receipted<RunAck> =>
-  withReceipt(tx, input.receipt, () => createRun(tx, input)),
+  withReceipt(tx, input.receipt, () => {
+    const { projectPath, workflow, workflowPath } = input;
+    const runNo = insertRun(tx, {
+      runId: makeRunId(workflow, tx.now, tx.random),
+      workflow,
+      workflowPath,
+      projectPath,
+      packedInput: tx.pack(input.input),
+      actor: input.actor ?? { type: "control", id: input.receipt?.clientId ?? "server" },
+    });
+    return ackOf(tx, runByNo(tx, runNo));
+  }),
 );
 
-function createRun(tx: Tx, input: StartRun): RunAck {
-  const runId = makeRunId(input.workflow, tx.now, tx.random);
+export interface NewRun {
+  readonly runId: string;
+  readonly workflow: string;
+  readonly workflowPath: string;
+  readonly projectPath: string;
+  readonly packedInput: string;
+  readonly actor: Actor;
+}
+
+/** A queued run with its first continuation. Returns its number. */
+export function insertRun(tx: Tx, run: NewRun): number {
+  const { actor, packedInput, projectPath, runId, workflow, workflowPath } = run;
   const resourceNo = tx.resource("run", runId);
   const { lastInsertRowid: runNo } = tx.run(
     `INSERT INTO runs (run_id, short_key, resource_no, project_no, workflow_name, workflow_path, status, input, created_at, updated_at)
@@ -29,10 +50,10 @@ function createRun(tx: Tx, input: StartRun): RunAck {
     runId,
     runId.slice(runId.lastIndexOf("-") + 1),
     resourceNo,
-    projectNo(tx, input.projectPath),
-    input.workflow,
-    input.workflowPath,
-    tx.pack(input.input),
+    projectNo(tx, projectPath),
+    workflow,
+    workflowPath,
+    packedInput,
     tx.now,
   );
   tx.run(
@@ -46,13 +67,8 @@ function createRun(tx: Tx, input: StartRun): RunAck {
     runId,
     tx.now,
   );
-  const actor = input.actor ?? { type: "control", id: input.receipt?.clientId ?? "server" };
-  tx.event(resourceNo, {
-    type: "run.queued",
-    actor,
-    payload: { workflow: input.workflow, workflowPath: input.workflowPath },
-  });
-  return ackOf(tx, runByNo(tx, runNo));
+  tx.event(resourceNo, { type: "run.queued", actor, payload: { workflow, workflowPath } });
+  return runNo;
 }
 
 function projectNo(tx: Tx, path: string): number {

@@ -1,4 +1,7 @@
-/** A run that waits for a person, and what becomes of it: the parts of the decision commands that belong to the run. */
+/**
+ * A run that waits for a person, and what becomes of it: the parts of the commands of decisions and checkpoints that belong
+ * to the run.
+ */
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import { next } from "../../contracts/states.ts";
 import type { Actor, Claim, Tx } from "../tx.ts";
@@ -7,21 +10,25 @@ import { Progress } from "./progress.ts";
 import { letGo, parkQueue, requeueRun } from "./queueing.ts";
 import { openAttempt, type RunRow, runByNo } from "./rows.ts";
 
+/** What a run can wait for. */
+export type WaitKind = "decision" | "checkpoint";
+
 /**
- * The open attempt and its run begin to wait: queue parked (`decision`), claim released, runner row closed. The caller has
- * checked the claim (`claimedRun`) and writes the events. Throws `protocolRejected` unless `nodeId` is executed as `step`.
+ * The open attempt and its run begin to wait: queue parked with the kind as reason, claim released, runner row closed. The
+ * caller has checked the claim (`claimedRun`) and writes the events. Throws `protocolRejected` unless `nodeId` is executed
+ * as `step`.
  */
-export function waitForDecision(
+export function waitFor(
   tx: Tx,
   run: RunRow,
   claim: Claim,
-  at: { step: number; nodeId: string },
+  at: { step: number; nodeId: string; kind: WaitKind },
 ): { attemptNo: number; visit: number } {
   const open = openAttempt(tx, run);
   if (open?.status !== "running" || open.nodeId !== at.nodeId || at.step !== run.steps) {
     throw new HoldpointError(
       "protocolRejected",
-      `Runner ${claim.runnerEpoch} asks for a decision at node "${at.nodeId}", step ${at.step}; run ${run.runId} is at "${open?.nodeId ?? "nothing"}", step ${run.steps}.`,
+      `Runner ${claim.runnerEpoch} asks for a ${at.kind} at node "${at.nodeId}", step ${at.step}; run ${run.runId} is at "${open?.nodeId ?? "nothing"}", step ${run.steps}.`,
     );
   }
   tx.run(
@@ -30,29 +37,30 @@ export function waitForDecision(
     run.runNo,
     open.attemptNo,
   );
-  run.status = next("run", run.status, "decisionRequested");
+  run.status = next("run", run.status, at.kind === "decision" ? "decisionRequested" : "checkpointRequested");
   tx.run("UPDATE runs SET status = ?, updated_at = ? WHERE run_no = ?", run.status, tx.now, run.runNo);
-  parkQueue(tx, run.runNo, "decision", null);
+  parkQueue(tx, run.runNo, at.kind, null);
   letGo(tx, run, "exited");
   return { attemptNo: open.attemptNo, visit: open.visit };
 }
 
 export interface Answered {
-  readonly decisionId: string;
-  /** Becomes the node's output: `{choice, input?}`. */
+  /** The one thing that was answered; it can cause one continuation only. */
+  readonly cause: { readonly type: WaitKind; readonly id: string };
+  /** Becomes the node's output. */
   readonly output: unknown;
   readonly actor: Actor;
 }
 
 /**
- * An accepted decision: the waiting attempt becomes the next step, the next continuation is made (once per decision, by a
+ * An accepted answer: the waiting attempt becomes the next step, the next continuation is made (once per cause, by a
  * constraint) and the run is queued before new starts. A paused run stays parked until it is resumed.
  */
-export function continueFromDecision(tx: Tx, runNo: number, answered: Answered): void {
+export function continueFrom(tx: Tx, runNo: number, answered: Answered): void {
   const run = runByNo(tx, runNo);
   const open = openAttempt(tx, run);
   if (open?.status !== "waiting")
-    throw new HoldpointError("runState", `Run ${run.runId} waits for no decision (${run.status}).`);
+    throw new HoldpointError("runState", `Run ${run.runId} waits for no ${answered.cause.type} (${run.status}).`);
   const step = run.steps;
   run.status = next("run", run.status, "continued");
   const progress = new Progress(tx, run, open, null);
@@ -60,9 +68,10 @@ export function continueFromDecision(tx: Tx, runNo: number, answered: Answered):
   progress.save();
   tx.run(
     `INSERT INTO run_continuations (run_no, number, previous_number, cause_type, cause_id, carried_steps, created_at)
-     SELECT run_no, max(number) + 1, max(number), 'decision', ?2, ?3, ?4 FROM run_continuations WHERE run_no = ?1 GROUP BY run_no`,
+     SELECT run_no, max(number) + 1, max(number), ?2, ?3, ?4, ?5 FROM run_continuations WHERE run_no = ?1 GROUP BY run_no`,
     runNo,
-    answered.decisionId,
+    answered.cause.type,
+    answered.cause.id,
     run.steps,
     tx.now,
   );
@@ -70,7 +79,7 @@ export function continueFromDecision(tx: Tx, runNo: number, answered: Answered):
   tx.event(run.resourceNo, {
     type: "run.continued",
     actor: answered.actor,
-    payload: { decisionId: answered.decisionId, nodeId: open.nodeId, visit: open.visit, step },
+    payload: { [`${answered.cause.type}Id`]: answered.cause.id, nodeId: open.nodeId, visit: open.visit, step },
   });
 }
 

@@ -1,8 +1,9 @@
 /** One execution of one node: its context, its abort signal, and the call of its function under a time limit. */
+import { HoldpointError } from "../../contracts/errors.ts";
 import type { NodeResult } from "../../contracts/protocol/runner.ts";
-import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ExecutedStep, NodeContext } from "../context.ts";
 import { timedOut } from "./failures.ts";
+import type { RunScope } from "./scopes.ts";
 import type { EngineTimers } from "./timers.ts";
 
 /** What a call of authored code came to. */
@@ -13,8 +14,7 @@ export type Called =
 
 /** What an attempt may look at; the engine owns it and goes on changing it. */
 export interface RunMemory {
-  readonly input: JsonValue;
-  readonly results: ReadonlyMap<string, NodeResult>;
+  readonly scope: RunScope;
   readonly steps: readonly ExecutedStep[];
 }
 
@@ -24,11 +24,42 @@ export class Attempt {
   readonly #timers: EngineTimers;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
+  /** What was started outside and must be gone before the next node begins. */
+  #running: Set<Promise<unknown>> | undefined;
+  #over = false;
 
   constructor(nodeId: string, memory: RunMemory, timers: EngineTimers) {
     this.nodeId = nodeId;
     this.#timers = timers;
-    this.context = contextOf(memory, () => this.#signal());
+    this.context = contextOf(memory, () => this.signal);
+  }
+
+  /** Nothing that still comes from the node's function counts any more. */
+  get over(): boolean {
+    return this.#over || this.#aborted !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#aborted.reason);
+    return this.#controller.signal;
+  }
+
+  /** Registers work outside that belongs to this attempt. */
+  keep<T>(work: Promise<T>): Promise<T> {
+    const running = (this.#running ??= new Set());
+    running.add(work);
+    const done = (): void => void running.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  /** Ends the attempt: what it left running is stopped, and waited for. Not a promise when there is nothing. */
+  close(): Promise<void> | undefined {
+    this.#over = true;
+    if (this.#running === undefined || this.#running.size === 0) return undefined;
+    this.abort(new HoldpointError("nodeFailed", `Node "${this.nodeId}" has ended.`));
+    return Promise.allSettled([...this.#running]).then(() => undefined);
   }
 
   /** Aborts the signal, if anybody asked for it or will. */
@@ -39,26 +70,26 @@ export class Attempt {
 
   /**
    * Calls authored code. A function that returns a value at once is not asked to wait: the result is not a promise then.
-   * After the limit the signal is aborted and whatever still comes from the function is ignored.
+   * After the limit the signal is aborted (unless `aborts` is false) and whatever still comes from the function is ignored.
    */
-  call(run: () => unknown, timeoutMs: number | null): Called | Promise<Called> {
+  call(run: () => unknown, timeoutMs: number | null, aborts = true): Called | Promise<Called> {
     let value: unknown;
     try {
       value = run();
     } catch (error) {
       return { kind: "threw", error };
     }
-    return isThenable(value) ? this.#settle(value, timeoutMs) : { kind: "returned", value };
+    return isThenable(value) ? this.#settle(value, timeoutMs, aborts) : { kind: "returned", value };
   }
 
-  async #settle(value: PromiseLike<unknown>, timeoutMs: number | null): Promise<Called> {
+  async #settle(value: PromiseLike<unknown>, timeoutMs: number | null, aborts: boolean): Promise<Called> {
     let disarm: (() => void) | undefined;
     const over =
       timeoutMs === null
         ? undefined
         : new Promise<Called>((resolve) => {
             disarm = this.#timers.after(timeoutMs, () => {
-              this.abort(timedOut(this.nodeId, timeoutMs));
+              if (aborts) this.abort(timedOut(this.nodeId, timeoutMs));
               resolve({ kind: "timedOut", timeoutMs });
             });
           });
@@ -69,42 +100,47 @@ export class Attempt {
       disarm?.();
     }
   }
-
-  #signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (this.#aborted !== undefined && !this.#controller.signal.aborted) this.#controller.abort(this.#aborted.reason);
-    return this.#controller.signal;
-  }
 }
 
 /** The views are made when they are looked at: most nodes need one or two of them. */
-function contextOf(memory: RunMemory, signal: () => AbortSignal): NodeContext {
+function contextOf({ scope, steps }: RunMemory, signal: () => AbortSignal): NodeContext {
   let outputs: Record<string, unknown> | undefined;
   let results: Record<string, NodeResult> | undefined;
   let state: { readonly steps: readonly ExecutedStep[] } | undefined;
-  return {
-    input: memory.input,
+  const context: NodeContext = {
+    input: scope.input?.kind === "made" ? scope.input.value : undefined,
     get outputs() {
-      return (outputs ??= outputsOf(memory.results));
+      return (outputs ??= outputsOf(scope.results));
     },
     get results() {
-      return (results ??= resultsOf(memory.results));
+      return (results ??= resultsOf(scope.results));
     },
     get state() {
-      return (state ??= stateOf(memory.steps));
+      return (state ??= stateOf(scope, steps));
     },
     get signal() {
       return signal();
     },
   };
+  if (scope.settings === undefined) return context;
+  const { changeNumber, scopeId, value } = scope.settings;
+  const settings = { settings: value, settingsScopeId: scopeId, settingsChangeNumber: changeNumber };
+  return Object.defineProperties(context, Object.getOwnPropertyDescriptors(settings));
 }
 
 /** The list is copied when it is read, not when `state` is taken apart: it grows with the run. */
-function stateOf(executed: readonly ExecutedStep[]): { readonly steps: readonly ExecutedStep[] } {
+function stateOf({ compiled, firstStep }: RunScope, executed: readonly ExecutedStep[]): NodeContext["state"] {
   let steps: readonly ExecutedStep[] | undefined;
+  const list = (): readonly ExecutedStep[] => {
+    if (compiled.mount === "") return executed.slice();
+    const from = compiled.mount.length + 1;
+    return executed
+      .slice(firstStep)
+      .map(({ nodeId, outcome }) => Object.freeze({ nodeId: nodeId.slice(from), outcome }));
+  };
   return Object.freeze({
     get steps() {
-      return (steps ??= executed.slice());
+      return (steps ??= list());
     },
   });
 }

@@ -5,26 +5,34 @@
  * Pure steps go ahead of their commit as far as the host lets them; whatever has a consequence outside first waits for
  * the host's barrier. Refused steps are taken back and done again.
  */
-import type { DefinitionSnapshot } from "../../contracts/definition.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
+import type { IncludeTransition } from "../../contracts/include.ts";
 import { ADVANCE } from "../../contracts/limits.ts";
 import type { NodeResult, Position, StepEntry } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
-import { snapshotOf, type WorkflowDefinition } from "../definition.ts";
-import type { WorkflowNode } from "../nodes.ts";
+import type { SettingsVersion } from "../../contracts/settings.ts";
+import { type CompiledNode, type CompiledWorkflow, compileWorkflow } from "../compile.ts";
+import type { WorkflowDefinition } from "../definition.ts";
 import { afterStep } from "../rules/after-step.ts";
+import { type PlannedTransition, startTransitions } from "../rules/graph.ts";
 import { Attempt } from "./attempt.ts";
+import { initialSettings, makeInput } from "./enter.ts";
+import { checkExit } from "./exits.ts";
 import type { EngineEnd, EngineHost, ResumeState } from "./host.ts";
 import { RunJournal } from "./journal.ts";
 import { performAction } from "./perform-action.ts";
-import { performCompute, performDecision } from "./perform.ts";
+import { performAgent } from "./perform-agent.ts";
+import { performShell } from "./perform-shell.ts";
+import { performCheckpoint, performCompute, performDecision, performNotify, performSettingsRoute } from "./perform.ts";
 import type { Performance, Performed } from "./performed.ts";
+import type { RunScope } from "./scopes.ts";
 import { processTimers, type EngineTimers } from "./timers.ts";
+import { deepFreeze } from "./values.ts";
 
 export interface EngineOptions {
   readonly definition: WorkflowDefinition;
-  /** Its snapshot, if the caller has it already. */
-  readonly snapshot?: DefinitionSnapshot;
+  /** What it was compiled to, if the caller has it already; needed when mounts were resolved with a registry. */
+  readonly workflow?: CompiledWorkflow;
   /** As the workflow's parser made it. */
   readonly input: JsonValue;
   readonly host: EngineHost;
@@ -36,31 +44,39 @@ export interface EngineOptions {
 /** What a wait is rejected with when its step was taken back or the run stopped. */
 const INTERRUPTED = Symbol("interrupted");
 
+/** The last step was made with settings that are not the present ones. */
+const STALE_SETTINGS = Symbol("stale settings");
+
 /** Other work of the process may have to wait this long. */
 const TURN_MS = 8;
 
 /** Room for the envelope of an entry in the count of unacknowledged bytes. */
 const ENTRY_BYTES = 128;
 
+type Done = Exclude<Performed, { kind: "parked" }>;
+
 export class Engine {
-  readonly #nodes: Readonly<Record<string, WorkflowNode>>;
-  readonly #snapshot: DefinitionSnapshot;
+  readonly #workflow: CompiledWorkflow;
   readonly #host: EngineHost;
   readonly #timers: EngineTimers;
   readonly #journal: RunJournal;
+  /** A run from its start has not entered anything yet. */
+  #fresh: boolean;
   /** Rises whenever what is being executed no longer counts. */
   #epoch = 0;
   #stopped: string | undefined;
   #attempt: Attempt | undefined;
+  /** Settings have changed: the next node starts behind a barrier. */
+  #settingsChanged = false;
   readonly #waiting = new Set<(reason: unknown) => void>();
 
   constructor(options: EngineOptions) {
-    const { definition, host, input, resume, snapshot, timers = processTimers } = options;
-    this.#nodes = definition.nodes;
-    this.#snapshot = snapshot ?? snapshotOf(definition);
+    const { definition, host, input, resume, timers = processTimers, workflow = compileWorkflow(definition) } = options;
+    this.#workflow = workflow;
     this.#host = host;
     this.#timers = timers;
-    this.#journal = new RunJournal(input, resume ?? fromStart(definition.startAt));
+    this.#journal = new RunJournal(workflow, input, resume ?? fromStart(workflow.snapshot.startAt));
+    this.#fresh = resume === undefined || (resume.mounts === undefined && isStart(resume.position));
   }
 
   /** Where the execution is. */
@@ -76,7 +92,17 @@ export class Engine {
   /** Takes back every step from `from` on, whatever is being executed included, and goes on at `position`. */
   rewind(from: number, position: Position, visits: Readonly<Record<string, number>>): void {
     this.#journal.rewind(from, position, visits);
+    this.#forgetSettings();
     this.#interrupt(`Taken back to step ${from}.`);
+  }
+
+  /** The settings of a scope have another version. Attempts that begin from now on see it; the present one does not. */
+  settingsChanged(version: SettingsVersion): void {
+    for (let scope: RunScope | undefined = this.#journal.scope; scope !== undefined; scope = scope.parent) {
+      if (scope.settings?.scopeId !== version.scopeId || scope.settings.changeNumber >= version.changeNumber) continue;
+      scope.settings = { ...version, value: deepFreeze(version.value) };
+      this.#settingsChanged = true;
+    }
   }
 
   /** Aborts the node that is being executed; nothing more is reported. */
@@ -100,35 +126,54 @@ export class Engine {
           continue;
         }
         turnSteps++;
-        let performed = this.#perform();
+        const node = this.#node();
+        const { position, scope } = this.#journal;
+        const refused = this.#prepared(node) ? undefined : await this.#prepare(epoch);
+        let performed = refused ?? this.#perform(node);
         if (performed instanceof Promise) performed = await performed;
         // A step that was taken back while its function went on to its end.
         if (epoch !== this.#epoch) continue;
         if (performed.kind === "parked") return performed;
-
-        const { bytes, entry, result } = stepOf(this.#journal.position, performed, this.#timers.now() - began);
-        const after = afterStep(this.#snapshot, result, entry.step + 1);
-        if (after.kind === "end") {
-          await this.#wait(epoch, this.#host.barrier());
-          await this.#wait(epoch, this.#host.finish(entry, after));
-          return { kind: "finished", end: after, output: after.status === "completed" ? result.output : undefined };
+        if (node.exitChecks !== undefined && performed.kind === "ok") {
+          performed = await this.#wait(epoch, checkExit(node, performed, this.#host.valueBytes));
         }
-        this.#journal.record(result, after.nodeId);
-        const room = this.#host.advance({ ...entry, next: after.nodeId }, bytes + ENTRY_BYTES);
+
+        const { bytes, entry, result } = stepOf(position, scope, performed, this.#timers.now() - began);
+        const after = afterStep(this.#workflow.snapshot, result, entry.step + 1, this.#journal.marks);
+        if (after.kind === "end") {
+          const output = after.status === "completed" ? result.output : undefined;
+          await this.#finish(epoch, node, this.#withExits(entry, after.transitions), after);
+          return { kind: "finished", end: after, output };
+        }
+        this.#journal.record(node.localId, result, after.nodeId);
+        const transitions =
+          after.transitions === undefined
+            ? undefined
+            : await this.#cross(epoch, after.transitions, result.output ?? null);
+        const step = { ...entry, next: after.nodeId };
+        const extra = transitions === undefined ? 0 : Buffer.byteLength(JSON.stringify(transitions));
+        const room = this.#host.advance(
+          transitions === undefined ? step : { ...step, transitions },
+          bytes + extra + ENTRY_BYTES,
+        );
         if (room !== undefined) await this.#wait(epoch, room);
       } catch (error) {
-        if (error !== INTERRUPTED) throw error;
+        if (error === STALE_SETTINGS) this.#forgetSettings();
+        else if (error !== INTERRUPTED) throw error;
       }
     }
     return { kind: "stopped", reason: this.#stopped };
   }
 
-  #perform(): Performed | Promise<Performed> {
+  #node(): CompiledNode {
+    const { nodeId } = this.#journal.position;
+    const node = this.#workflow.nodes.get(nodeId);
+    if (node !== undefined) return node;
+    throw new HoldpointError("protocolRejected", `The workflow has no node "${nodeId}" to go on with.`);
+  }
+
+  #perform({ node }: CompiledNode): Performed | Promise<Performed> {
     const { position } = this.#journal;
-    const node = Object.hasOwn(this.#nodes, position.nodeId) ? this.#nodes[position.nodeId] : undefined;
-    if (node === undefined) {
-      throw new HoldpointError("protocolRejected", `The workflow has no node "${position.nodeId}" to go on with.`);
-    }
     const epoch = this.#epoch;
     const wait = <T>(promise: Promise<T>): Promise<T> => this.#wait(epoch, promise);
     const renew = (): Attempt => (this.#attempt = new Attempt(position.nodeId, this.#journal, this.#timers));
@@ -138,8 +183,123 @@ export class Engine {
         return performCompute(node, performance);
       case "action":
         return performAction(node, performance);
+      case "shell":
+        return performShell(node, performance);
+      case "agent":
+        return performAgent(node, performance);
+      case "notify":
+        return performNotify(node, performance);
+      case "checkpoint":
+        return performCheckpoint(node, performance);
       case "humanDecision":
         return performDecision(node, performance);
+      case "settingsRoute":
+        return performSettingsRoute(node, performance);
+    }
+  }
+
+  /** Whether the node may start at once: nothing to enter, inputs made, settings known and unchanged. */
+  #prepared({ scope: { definition } }: CompiledNode): boolean {
+    if (this.#fresh || this.#settingsChanged) return false;
+    const { scope } = this.#journal;
+    return scope.input?.kind === "made" && (definition.settings === undefined || scope.settings !== undefined);
+  }
+
+  /** Makes what is missing before the node can start; what cannot be made fails the node. */
+  async #prepare(epoch: number): Promise<Performed | undefined> {
+    const host = this.#host;
+    if (this.#fresh) await this.#begin(epoch);
+    if (this.#settingsChanged) {
+      await this.#wait(epoch, host.barrier());
+      this.#settingsChanged = false;
+    }
+    const { scope } = this.#journal;
+    const chain: RunScope[] = [];
+    for (let at: RunScope | undefined = scope; at !== undefined; at = at.parent) chain.unshift(at);
+    for (const at of chain) {
+      if (at.input === undefined && at.parent !== undefined) {
+        const memory = { scope: at.parent, steps: this.#journal.steps };
+        at.input = await this.#wait(epoch, makeInput(at.compiled, memory, this.#timers, host.valueBytes));
+      }
+    }
+    if (scope.input?.kind === "failed") return { kind: "failed", error: scope.input.error };
+    if (scope.compiled.definition.settings === undefined || scope.settings !== undefined) return undefined;
+    const initial = initialSettings(scope.compiled, scope.input?.value ?? null);
+    if ("error" in initial) return { kind: "failed", error: initial.error };
+    await this.#wait(epoch, host.barrier());
+    const asked = { mount: scope.compiled.mount, invocation: scope.invocation, initial: initial.value };
+    const version = await this.#wait(epoch, host.settings?.(asked) ?? noSettings());
+    scope.settings = { ...version, value: deepFreeze(version.value) };
+    return undefined;
+  }
+
+  /** Enters the mounts in which the first node lies. */
+  async #begin(epoch: number): Promise<void> {
+    this.#fresh = false;
+    const planned = startTransitions(this.#workflow.snapshot);
+    if (planned.length === 0) return;
+    const entered: IncludeTransition[] = [];
+    for (let scope: RunScope | undefined = this.#journal.scope; scope?.parent !== undefined; scope = scope.parent) {
+      scope.input = undefined;
+    }
+    const chain: RunScope[] = [];
+    for (let at: RunScope | undefined = this.#journal.scope; at?.parent !== undefined; at = at.parent)
+      chain.unshift(at);
+    for (const at of chain) {
+      const memory = { scope: at.parent as RunScope, steps: this.#journal.steps };
+      at.input = await this.#wait(epoch, makeInput(at.compiled, memory, this.#timers, this.#host.valueBytes));
+      entered.push(enteredBy(at));
+    }
+    if (this.#host.enter !== undefined) await this.#wait(epoch, this.#host.enter(entered));
+  }
+
+  /** Leaves and enters mounts after the step that was just recorded. */
+  async #cross(epoch: number, planned: readonly PlannedTransition[], output: JsonValue): Promise<IncludeTransition[]> {
+    const crossed: IncludeTransition[] = [];
+    for (const transition of planned) {
+      if (transition.type === "include_exited") {
+        crossed.push(exitedBy(this.#journal.leave(transition, output), transition.exit, output));
+        continue;
+      }
+      const compiled = this.#workflow.scopes.get(transition.mount);
+      if (compiled === undefined) throw new Error(`there is no mount ${transition.mount}`);
+      const input = await this.#wait(epoch, makeInput(compiled, this.#journal, this.#timers, this.#host.valueBytes));
+      crossed.push(enteredBy(this.#journal.enter(transition.mount, input)));
+    }
+    return crossed;
+  }
+
+  /** The last step with the mounts it left. */
+  #withExits(entry: StepEntry, planned: readonly PlannedTransition[] | undefined): StepEntry {
+    if (planned === undefined) return entry;
+    const transitions: IncludeTransition[] = [];
+    let scope: RunScope | undefined = this.#journal.scope;
+    for (const transition of planned) {
+      if (transition.type !== "include_exited" || scope === undefined) continue;
+      transitions.push(exitedBy(scope, transition.exit, entry.output ?? null));
+      scope = scope.parent;
+    }
+    return { ...entry, transitions };
+  }
+
+  async #finish(
+    epoch: number,
+    { node }: CompiledNode,
+    entry: StepEntry,
+    end: Parameters<EngineHost["finish"]>[1],
+  ): Promise<void> {
+    await this.#wait(epoch, this.#host.barrier());
+    try {
+      await this.#wait(epoch, this.#host.finish(entry, end));
+    } catch (error) {
+      const stale = node.type === "settingsRoute" && isHoldpointError(error) && error.kind === "settingsChanged";
+      throw stale ? STALE_SETTINGS : error;
+    }
+  }
+
+  #forgetSettings(): void {
+    for (let scope: RunScope | undefined = this.#journal.scope; scope !== undefined; scope = scope.parent) {
+      scope.settings = undefined;
     }
   }
 
@@ -172,16 +332,42 @@ function fromStart(startAt: string): ResumeState {
   return { position, visits: {}, results: [], steps: [] };
 }
 
+function isStart({ interrupted, step }: Position): boolean {
+  return step === 0 && !interrupted;
+}
+
+function enteredBy({ compiled, input, invocation }: RunScope): IncludeTransition {
+  const { definition, mount } = compiled;
+  const entered = { type: "include_entered", mount, workflow: definition.name, invocation } as const;
+  return input?.kind === "made" ? { ...entered, input: input.value } : entered;
+}
+
+function exitedBy({ compiled, invocation }: RunScope, exit: string, output: JsonValue): IncludeTransition {
+  const { definition, mount } = compiled;
+  return { type: "include_exited", mount, workflow: definition.name, invocation, exit, output };
+}
+
+function noSettings(): Promise<never> {
+  return Promise.reject(
+    new HoldpointError(
+      "unsupportedNode",
+      "The workflow has settings, which cannot be kept here: the host has no settings.",
+    ),
+  );
+}
+
 function stepOf(
   { nodeId, step }: Position,
-  performed: Exclude<Performed, { kind: "parked" }>,
+  { settings }: RunScope,
+  performed: Done,
   elapsed: number,
 ): { result: NodeResult; entry: StepEntry; bytes: number } {
   const durationMs = Math.max(0, Math.round(elapsed * 1_000) / 1_000);
   if (performed.kind === "ok") {
     const { bytes, output } = performed;
     const result: NodeResult = Object.freeze({ nodeId, outcome: "ok", output });
-    return { result, entry: { step, nodeId, outcome: "ok", output, durationMs, next: null }, bytes };
+    const entry: StepEntry = { step, nodeId, outcome: "ok", output, durationMs, next: null };
+    return { result, entry: madeWith(entry, settings), bytes };
   }
   const { error, kind: outcome } = performed;
   const result: NodeResult = Object.freeze({
@@ -189,6 +375,13 @@ function stepOf(
     outcome,
     error: Object.freeze(error) as NodeResult["error"] & object,
   });
+  const entry: StepEntry = { step, nodeId, outcome, error: result.error, durationMs, next: null };
   // Errors are bounded, but counted as if they were as large as they may be.
-  return { result, entry: { step, nodeId, outcome, error: result.error, durationMs, next: null }, bytes: 16_384 };
+  return { result, entry: madeWith(entry, settings), bytes: 16_384 };
+}
+
+function madeWith(entry: StepEntry, settings: SettingsVersion | undefined): StepEntry {
+  if (settings === undefined) return entry;
+  const { changeNumber, scopeId } = settings;
+  return { ...entry, settings: { scopeId, changeNumber } };
 }

@@ -5,10 +5,15 @@
  * Any promise may stay pending for ever after the run was stopped; a rejection other than those named ends the run's
  * execution with that error.
  */
+import type { AgentStep } from "../../contracts/agent-step.ts";
+import type { CommandResult, CommandSpec, CommandStream } from "../../contracts/command.ts";
 import type { EffectRecovery } from "../../contracts/definition.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
+import type { IncludeTransition, MountState } from "../../contracts/include.ts";
 import type { NodeResult, Position, StepEntry } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { SettingsVersion } from "../../contracts/settings.ts";
+import type { UpdateEnvelope, UpdateReceipt } from "../../contracts/update.ts";
 import type { ExecutedStep } from "../context.ts";
 import type { RunEnd } from "../rules/after-step.ts";
 
@@ -50,6 +55,66 @@ export interface DecisionAsked {
   readonly request: JsonValue;
 }
 
+/** A checkpoint that waits for an answer. */
+export interface CheckpointAsked {
+  readonly step: number;
+  readonly nodeId: string;
+  readonly visit: number;
+  /** What the node's `run` made; null without one. */
+  readonly content: JsonValue;
+  /** One line for lists. */
+  readonly summary: string | undefined;
+}
+
+/** A passive message: no model turn begins because of it. */
+export interface NotificationAsked {
+  readonly step: number;
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly kind: "progress" | "final";
+  readonly message: string;
+  /** Whom it is sent to in chat; without it the origin session only. */
+  readonly audience: string | undefined;
+}
+
+/** Which attempt publishes an update; the host accepts only the live one. */
+export interface UpdateAsked {
+  readonly step: number;
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly envelope: UpdateEnvelope;
+}
+
+/** A scope of settings comes into being, or is found again after an interruption. */
+export interface SettingsAsked {
+  /** Full path of the mount; empty for the root. */
+  readonly mount: string;
+  readonly invocation: number;
+  /** Value for a scope that does not exist yet. */
+  readonly initial: JsonValue;
+}
+
+export interface CommandListeners {
+  /** Complete lines of the streams asked for, at most 64 KiB each, without the line end. Never called after the result. */
+  readonly streams: readonly CommandStream[];
+  readonly onLine: (line: string, stream: CommandStream) => void;
+}
+
+/** Says whether a submitted value is the step's output, and what is wrong with it for the model to correct. */
+export type Validate = (
+  value: unknown,
+) => Promise<{ readonly ok: true; readonly value: JsonValue } | { readonly ok: false; readonly message: string }>;
+
+/** What an agent step came to. */
+export type AgentOutcome =
+  | { readonly outcome: "ok"; readonly output: JsonValue }
+  | { readonly outcome: "failed" | "timed_out"; readonly error: ErrorRecord };
+
+/**
+ * The methods up to `yield` are needed by every workflow. The others serve one kind of node or feature each; a host
+ * without one fails the nodes that need it with `unsupportedNode`. All of them are called behind a barrier, and repeated
+ * with the same step, node and visit after an interruption.
+ */
 export interface EngineHost {
   /** Takes a finished step; returns a promise when too much is unacknowledged, which resolves when there is room again. */
   advance(entry: StepEntry, bytes: number): void | Promise<void>;
@@ -61,11 +126,50 @@ export interface EngineHost {
   settleEffect(settlement: EffectSettlement): Promise<{ readonly attempt: number }>;
   /** `parked`: the run waits. `answered`: it was answered at once. Rejects when the request is refused: the node fails. */
   requestDecision(asked: DecisionAsked): Promise<{ kind: "parked" } | { kind: "answered"; output: JsonValue }>;
-  /** The last step. `end` is what the run comes to. */
+  /**
+   * The last step. `end` is what the run comes to. Rejects with `settingsChanged` when it is a `settingsRoute` whose
+   * settings are not the present ones: it is executed again.
+   */
   finish(entry: StepEntry, end: RunEnd): Promise<void>;
   /** Lets timers and input of the process have their turn. */
   yield(): Promise<void>;
+
+  /** Largest value in bytes of JSON that a step may hand over; default what fits a frame. */
+  readonly valueBytes?: number;
+  /** The run begins inside a mount: what was entered before the first step. Called once, at a fresh start only. */
+  enter?(transitions: readonly IncludeTransition[]): Promise<void>;
+  /**
+   * Runs a command in a process group of its own, which is registered durably before the command starts and is gone when
+   * the promise settles. Resolves for every way in which a command can end, a start error included; after `signal` is
+   * aborted it stops the group and then settles in any way. Rejects only when it cannot tell.
+   */
+  runShell?(
+    spec: CommandSpec,
+    owner: { readonly step: number; readonly nodeId: string; readonly visit: number },
+    signal: AbortSignal,
+    listeners?: CommandListeners,
+  ): Promise<CommandResult>;
+  /**
+   * Executes an agent step to its end: sends `stepText`, hands what is submitted to `validate`, reminds, measures active
+   * time. It enforces `allowedTools` and `timeoutMs`; nothing of the step runs any more when it settles.
+   */
+  runAgent?(
+    step: AgentStep & { readonly step: number },
+    validate: Validate,
+    signal: AbortSignal,
+  ): Promise<AgentOutcome>;
+  /** As `requestDecision`: the answer becomes the output. */
+  requestCheckpoint?(asked: CheckpointAsked): Promise<{ kind: "parked" } | { kind: "answered"; output: JsonValue }>;
+  /** Stores the message once for each node and visit, with the number it has in the run. Rejects: the node fails. */
+  notify?(asked: NotificationAsked): Promise<{ readonly index: number }>;
+  /** Rejects with `updateRefused` when it comes too often or the attempt is over; nothing else follows from that. */
+  publishUpdate?(asked: UpdateAsked): Promise<UpdateReceipt>;
+  /** The scope's present version; creates it with `initial` when it is new. */
+  settings?(asked: SettingsAsked): Promise<SettingsVersion>;
 }
+
+/** A host that can execute everything an author can write. */
+export type FullEngineHost = Required<EngineHost>;
 
 /** Where and with what the execution begins. `steps` has exactly the steps before `position.step`. */
 export interface ResumeState {
@@ -73,10 +177,12 @@ export interface ResumeState {
   readonly visits: Readonly<Record<string, number>>;
   readonly results: readonly NodeResult[];
   readonly steps: readonly ExecutedStep[];
+  /** What is stored of the mounts; only `input` is read, the rest follows from the steps. */
+  readonly mounts?: readonly MountState[];
 }
 
 /** How the execution ended here; the run itself may go on elsewhere. */
 export type EngineEnd =
   | { readonly kind: "finished"; readonly end: RunEnd; readonly output: JsonValue | undefined }
-  | { readonly kind: "parked"; readonly reason: "decision" | "effectAmbiguous" }
+  | { readonly kind: "parked"; readonly reason: "decision" | "checkpoint" | "effectAmbiguous" }
   | { readonly kind: "stopped"; readonly reason: string };

@@ -5,12 +5,21 @@
 export { Engine, type EngineOptions } from "./engine.ts";
 export { failureOf, messageOf } from "./failures.ts";
 export type {
+  AgentOutcome,
+  CheckpointAsked,
+  CommandListeners,
   DecisionAsked,
   EffectRequest,
   EffectReservation,
   EffectSettlement,
   EngineEnd,
   EngineHost,
+  FullEngineHost,
+  NotificationAsked,
+  ResumeState,
+  SettingsAsked,
+  UpdateAsked,
+  Validate,
 } from "./host.ts";
 export { processTimers } from "./timers.ts";
 export { toJson } from "./values.ts";

@@ -1,43 +1,45 @@
 /** How an action is executed: its effect is reserved, done or looked at, and settled. */
-import { isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import type { ErrorRecord } from "../../contracts/errors.ts";
 import { WORKFLOW } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ActionContext } from "../context.ts";
 import { timeoutOf } from "../definition.ts";
-import { isOutcomeUnknown, type Observation } from "../effects.ts";
+import { isOutcomeUnknown, type EffectContract, type Observation } from "../effects.ts";
 import type { ActionNode } from "../nodes.ts";
 import type { Attempt } from "./attempt.ts";
 import { failureOf, messageOf, timedOut } from "./failures.ts";
 import type { EffectReservation } from "./host.ts";
-import { outputOf, type Performance, type Performed } from "./performed.ts";
+import { CommandTimedOut, meanwhile } from "./meanwhile.ts";
+import { describe, failing, outputOf, type Performance, type Performed } from "./performed.ts";
 import { toJson } from "./values.ts";
 
 /** Actions: nothing happens outside before its effect is reserved durably. */
-export async function performAction(node: ActionNode, performance: Performance): Promise<Performed> {
-  const { attempt, host, position, wait } = performance;
+export function performAction(node: ActionNode, performance: Performance): Promise<Performed> {
+  const { host, position, wait } = performance;
   const { nodeId, step, visit } = position;
   const { effect } = node;
-  let reservation: EffectReservation;
-  try {
-    const described = await wait(
-      Promise.resolve(
-        attempt.call(() => (node.request ? node.request(attempt.context) : { node: nodeId }), WORKFLOW.nodeTimeoutMs),
-      ),
-    );
-    if (described.kind !== "returned") return outputOf(described, nodeId);
-    const request = toJson(described.value, `The effect request of node "${nodeId}"`).value;
+  return failing(nodeId, async () => {
+    const described: unknown = await describe(performance, node.request ?? { node: nodeId }, WORKFLOW.nodeTimeoutMs);
+    const request = toJson(described, `The effect request of node "${nodeId}"`).value;
     await wait(host.barrier());
     const asked = { step, nodeId, visit, effectType: effect.type, recovery: effect.recovery, request };
-    reservation = await wait(host.reserveEffect(asked));
-  } catch (error) {
-    if (!isHoldpointError(error)) throw error;
-    return { kind: "failed", error: failureOf(error, nodeId) };
-  }
+    return reserved(node, performance, await wait(host.reserveEffect(asked)));
+  });
+}
+
+/** Goes on from what is known of the effect. */
+function reserved(
+  node: ActionNode,
+  performance: Performance,
+  reservation: EffectReservation,
+): Performed | Promise<Performed> {
+  const { host, position } = performance;
+  const { nodeId } = position;
   switch (reservation.state) {
     case "applied":
       // A result that could not be stored failed the node; repeating the step must come to the same.
       if (reservation.error !== undefined) return { kind: "failed", error: reservation.error };
-      return outputOf({ kind: "returned", value: reservation.result }, nodeId);
+      return outputOf({ kind: "returned", value: reservation.result }, nodeId, host.valueBytes);
     case "rejected":
       return { kind: "failed", error: reservation.error ?? failureOf(new Error("The effect was rejected."), nodeId) };
     case "ambiguous":
@@ -73,16 +75,20 @@ class ActionRun {
     const limit = timeoutOf(this.#node);
     const called = await wait(Promise.resolve(this.#attempt.call(() => this.#node.run(this.#context()), limit)));
     if (called.kind === "returned") return this.#applied(called.value);
-    const late = called.kind === "timedOut";
-    const error = late
-      ? timedOut(position.nodeId, called.timeoutMs).toRecord()
-      : failureOf(called.error, position.nodeId);
+    // Whatever it left running is gone before anything is said about the effect.
+    await this.#closed();
+    const late = called.kind === "timedOut" || called.error instanceof CommandTimedOut;
+    const error =
+      called.kind === "timedOut"
+        ? timedOut(position.nodeId, called.timeoutMs).toRecord()
+        : failureOf(called.error instanceof CommandTimedOut ? called.error.error : called.error, position.nodeId);
     const failure = { kind: late ? "timed_out" : "failed", error } as const;
     const { recovery } = this.#node.effect;
     if (recovery === "observed") return this.#lookAfter(failure);
     // Whoever ran out of time may still be at it; only where a repetition does no harm is that no reason to ask.
-    const unknown = late || isOutcomeUnknown(called.error);
-    if (unknown && recovery === "manual") return this.#inDoubt(error);
+    const unknown = called.kind === "threw" && isOutcomeUnknown(called.error);
+    const doubt = unknown || (late && !isUndeclared(this.#node.effect));
+    if (doubt && recovery === "manual") return this.#inDoubt(error);
     await this.#settle("rejected", { error });
     return failure;
   }
@@ -130,7 +136,9 @@ class ActionRun {
   }
 
   async #applied(value: unknown): Promise<Performed> {
-    const done = outputOf({ kind: "returned", value }, this.#performance.position.nodeId);
+    await this.#closed();
+    const { host, position } = this.#performance;
+    const done = outputOf({ kind: "returned", value }, position.nodeId, host.valueBytes);
     if (done.kind === "ok") await this.#settle("applied", { result: done.output });
     else if (done.kind === "failed") await this.#settle("applied", { error: done.error });
     return done;
@@ -144,10 +152,21 @@ class ActionRun {
     return wait(host.settleEffect({ effectId: this.#effectId, attempt: this.#number, outcome, ...more }));
   }
 
-  #context(): ActionContext {
-    const { context } = this.#attempt;
-    const effect = Object.freeze({ key: this.#key, attempt: this.#number, idempotencyKey: this.#effectId });
-    // Copies the getters, not the values, so that views are still made only when looked at.
-    return Object.defineProperties({ effect }, Object.getOwnPropertyDescriptors(context)) as unknown as ActionContext;
+  async #closed(): Promise<void> {
+    const closing = this.#attempt.close();
+    if (closing !== undefined) await this.#performance.wait(closing);
   }
+
+  #context(): ActionContext {
+    const attempt = this.#attempt;
+    const effect = Object.freeze({ key: this.#key, attempt: this.#number, idempotencyKey: this.#effectId });
+    const { publishUpdate, runCommand } = meanwhile(attempt, this.#performance);
+    // Copies the getters, not the values, so that views are still made only when looked at.
+    const own = { effect, publishUpdate, runCommand };
+    return Object.defineProperties(own, Object.getOwnPropertyDescriptors(attempt.context)) as unknown as ActionContext;
+  }
+}
+
+function isUndeclared(effect: EffectContract): boolean {
+  return effect.recovery === "manual" && effect.undeclared === true;
 }

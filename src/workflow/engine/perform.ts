@@ -1,36 +1,45 @@
-/** How pure nodes and decisions are executed: the function is called; a decision's request is handed over. */
-import { isHoldpointError } from "../../contracts/errors.ts";
-import { WORKFLOW } from "../../contracts/limits.ts";
+/** How the nodes without effects of their own are executed: the pure ones, and those that hand something over. */
+import { HoldpointError } from "../../contracts/errors.ts";
+import { NOTIFY, WORKFLOW } from "../../contracts/limits.ts";
+import type { CheckpointNode } from "../checkpoint.ts";
 import { timeoutOf } from "../definition.ts";
 import type { HumanDecisionNode } from "../human.ts";
 import type { ComputeNode } from "../nodes.ts";
+import type { NotifyNode } from "../notify.ts";
+import type { SettingsRouteNode } from "../settings.ts";
 import type { Called } from "./attempt.ts";
-import { failureOf } from "./failures.ts";
-import { outputOf, type Performance, type Performed } from "./performed.ts";
+import { describe, failing, needed, outputOf, type Performance, type Performed } from "./performed.ts";
 import { toJson } from "./values.ts";
 
 /** Compute nodes; not a promise when the function was not one. */
 export function performCompute(
   node: ComputeNode,
-  { attempt, position, wait }: Performance,
+  { attempt, host, position, wait }: Performance,
 ): Performed | Promise<Performed> {
   const called = attempt.call(() => node.run(attempt.context), timeoutOf(node));
-  if (!(called instanceof Promise)) return outputOf(called, position.nodeId);
-  return outputLater(wait(called), position.nodeId);
+  if (!(called instanceof Promise)) return outputOf(called, position.nodeId, host.valueBytes);
+  return outputLater(wait(called), position.nodeId, host.valueBytes);
 }
 
-async function outputLater(called: Promise<Called>, nodeId: string): Promise<Performed> {
-  return outputOf(await called, nodeId);
+async function outputLater(called: Promise<Called>, nodeId: string, maxBytes?: number): Promise<Performed> {
+  return outputOf(await called, nodeId, maxBytes);
+}
+
+/** Decides by settings: everything before is durable first, so that the settings cannot be older than what was done. */
+export async function performSettingsRoute(node: SettingsRouteNode, performance: Performance): Promise<Performed> {
+  const { attempt, host, position, wait } = performance;
+  await wait(host.barrier());
+  const called = await wait(Promise.resolve(attempt.call(() => node.run(attempt.context), timeoutOf(node))));
+  return outputOf(called, position.nodeId, host.valueBytes);
 }
 
 /** Human decisions. Their request only describes, so it has the default limit although the question has none. */
-export async function performDecision(node: HumanDecisionNode, performance: Performance): Promise<Performed> {
-  const { attempt, host, position, wait } = performance;
+export function performDecision(node: HumanDecisionNode, performance: Performance): Promise<Performed> {
+  const { host, position, wait } = performance;
   const { nodeId, step, visit } = position;
-  const called = await wait(Promise.resolve(attempt.call(() => node.request(attempt.context), WORKFLOW.nodeTimeoutMs)));
-  if (called.kind !== "returned") return outputOf(called, nodeId);
-  try {
-    const authored = (called.value ?? {}) as Record<string, unknown>;
+  return failing(nodeId, async () => {
+    const described: unknown = await describe(performance, node.request, WORKFLOW.nodeTimeoutMs);
+    const authored = (described ?? {}) as Record<string, unknown>;
     const presentation = authored["presentation"];
     const { audience, choices, onTimeout } = node;
     const request = toJson(
@@ -49,9 +58,55 @@ export async function performDecision(node: HumanDecisionNode, performance: Perf
     await wait(host.barrier());
     const reply = await wait(host.requestDecision({ step, nodeId, visit, request }));
     if (reply.kind === "parked") return { kind: "parked", reason: "decision" };
-    return outputOf({ kind: "returned", value: reply.output }, nodeId);
-  } catch (error) {
-    if (!isHoldpointError(error)) throw error;
-    return { kind: "failed", error: failureOf(error, nodeId) };
-  }
+    return outputOf({ kind: "returned", value: reply.output }, nodeId, host.valueBytes);
+  });
+}
+
+/** Checkpoints: what is shown is made, then the run waits. */
+export function performCheckpoint(node: CheckpointNode, performance: Performance): Promise<Performed> {
+  const { host, position, wait } = performance;
+  const { nodeId, step, visit } = position;
+  return failing(nodeId, async () => {
+    const content: unknown =
+      node.run === undefined ? null : await describe(performance, node.run, WORKFLOW.nodeTimeoutMs);
+    const summary: unknown = await describe(performance, node.summary, WORKFLOW.nodeTimeoutMs);
+    if (summary !== undefined && typeof summary !== "string") throw notText("summary", nodeId, summary);
+    const shown = toJson(content, `The content of node "${nodeId}"`, host.valueBytes).value;
+    needed(host, "requestCheckpoint", `Checkpoint "${nodeId}"`);
+    await wait(host.barrier());
+    const asked = { step, nodeId, visit, content: shown, summary: summary?.slice(0, WORKFLOW.titleChars) };
+    const reply = await wait(host.requestCheckpoint?.(asked) ?? never());
+    if (reply.kind === "parked") return { kind: "parked", reason: "checkpoint" };
+    return outputOf({ kind: "returned", value: reply.output }, nodeId, host.valueBytes);
+  });
+}
+
+export function performNotify(node: NotifyNode, performance: Performance): Promise<Performed> {
+  const { host, position, wait } = performance;
+  const { nodeId, step, visit } = position;
+  return failing(nodeId, async () => {
+    const message: unknown = await describe(performance, node.message, WORKFLOW.nodeTimeoutMs);
+    if (typeof message !== "string") throw notText("message", nodeId, message);
+    if (message.length > NOTIFY.messageChars) {
+      throw new HoldpointError(
+        "nodeFailed",
+        `The message of node "${nodeId}" has ${message.length} characters; the limit is ${NOTIFY.messageChars}.`,
+        { details: { limit: NOTIFY.messageChars, seen: message.length } },
+      );
+    }
+    const { audience, kind } = node;
+    needed(host, "notify", `Notification "${nodeId}"`);
+    await wait(host.barrier());
+    const stored = await wait(host.notify?.({ step, nodeId, visit, kind, message, audience }) ?? never());
+    return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
+  });
+}
+
+function notText(part: string, nodeId: string, seen: unknown): HoldpointError {
+  return new HoldpointError("nodeFailed", `The ${part} of node "${nodeId}" is ${typeof seen}; it is text.`);
+}
+
+/** For the checker only: what comes before has made sure that the method is there. */
+function never(): Promise<never> {
+  return Promise.reject(new Error("the host has lost a method"));
 }

@@ -1,5 +1,6 @@
 /** What executing a node came to, and how the return of its function becomes that. */
-import type { ErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { VALUE } from "../../contracts/limits.ts";
 import type { Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Attempt, Called } from "./attempt.ts";
@@ -11,7 +12,7 @@ import { toJson } from "./values.ts";
 export type Performed =
   | { readonly kind: "ok"; readonly output: JsonValue; readonly bytes: number }
   | { readonly kind: "failed" | "timed_out"; readonly error: ErrorRecord }
-  | { readonly kind: "parked"; readonly reason: "decision" | "effectAmbiguous" };
+  | { readonly kind: "parked"; readonly reason: "decision" | "checkpoint" | "effectAmbiguous" };
 
 /** What the performers need of the engine. `wait` rejects with a sentinel when the step was taken back meanwhile. */
 export interface Performance {
@@ -24,11 +25,11 @@ export interface Performance {
 }
 
 /** A returned value as checked output; a throw or the end of time as a failure. */
-export function outputOf(called: Called, nodeId: string): Performed {
+export function outputOf(called: Called, nodeId: string, maxBytes: number = VALUE.outputBytes): Performed {
   switch (called.kind) {
     case "returned":
       try {
-        const { bytes, value } = toJson(called.value, `The output of node "${nodeId}"`);
+        const { bytes, value } = toJson(called.value, `The output of node "${nodeId}"`, maxBytes);
         return { kind: "ok", output: value, bytes };
       } catch (error) {
         return { kind: "failed", error: failureOf(error, nodeId) };
@@ -38,4 +39,51 @@ export function outputOf(called: Called, nodeId: string): Performed {
     case "timedOut":
       return { kind: "timed_out", error: timedOut(nodeId, called.timeoutMs).toRecord() };
   }
+}
+
+/** Thrown by `describe` when a function that describes the node failed: the node has come to this. */
+export class NotDescribed {
+  readonly performed: Performed;
+  constructor(performed: Performed) {
+    this.performed = performed;
+  }
+}
+
+/**
+ * What a part of a node is: a plain value, or what its function makes of the context.
+ *
+ * @throws NotDescribed when the function throws or takes longer than `limitMs`.
+ */
+export async function describe<T>(
+  { attempt, position, wait }: Performance,
+  part: T | ((context: never) => T | Promise<T>),
+  limitMs: number,
+): Promise<T> {
+  if (typeof part !== "function") return part;
+  const run = part as (context: unknown) => T | Promise<T>;
+  const called = await wait(Promise.resolve(attempt.call(() => run(attempt.context), limitMs)));
+  if (called.kind === "returned") return called.value as T;
+  throw new NotDescribed(outputOf(called, position.nodeId));
+}
+
+/** Runs a performer in which `describe` and refusals of the host fail the node; other errors are nobody's doing here. */
+export async function failing(nodeId: string, perform: () => Promise<Performed>): Promise<Performed> {
+  try {
+    return await perform();
+  } catch (error) {
+    if (error instanceof NotDescribed) return error.performed;
+    if (!isHoldpointError(error)) throw error;
+    return { kind: "failed", error: failureOf(error, nodeId) };
+  }
+}
+
+/** A method of the host that it may lack. */
+export function needed<M extends keyof EngineHost>(
+  host: EngineHost,
+  method: M,
+  what: string,
+): NonNullable<EngineHost[M]> {
+  const found = host[method];
+  if (found !== undefined) return found as NonNullable<EngineHost[M]>;
+  throw new HoldpointError("unsupportedNode", `${what} cannot be executed here: the host has no ${method}.`);
 }

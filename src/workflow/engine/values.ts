@@ -27,9 +27,10 @@ class Refused {
  * A frozen copy of a JSON value. `undefined` becomes null at the top and is left out in objects.
  *
  * @param what how messages call the value: `The output of node "plan"`.
+ * @param maxBytes of JSON; default what fits a frame.
  * @throws HoldpointError `notCanonical` with the place of what JSON cannot carry; `outputTooLarge` with limit and size.
  */
-export function toJson(given: unknown, what: string): Measured {
+export function toJson(given: unknown, what: string, maxBytes: number = VALUE.outputBytes): Measured {
   let value: JsonValue;
   try {
     value = copy(given ?? null, 0);
@@ -39,14 +40,10 @@ export function toJson(given: unknown, what: string): Measured {
     throw new HoldpointError("notCanonical", `${what} at ${path} ${error.reason}.`, { details: { path } });
   }
   const bytes = Buffer.byteLength(JSON.stringify(value));
-  if (bytes > VALUE.outputBytes) {
-    throw new HoldpointError(
-      "outputTooLarge",
-      `${what} has ${bytes} bytes of JSON; the limit is ${VALUE.outputBytes}.`,
-      {
-        details: { limit: VALUE.outputBytes, seen: bytes },
-      },
-    );
+  if (bytes > maxBytes) {
+    throw new HoldpointError("outputTooLarge", `${what} has ${bytes} bytes of JSON; the limit is ${maxBytes}.`, {
+      details: { limit: maxBytes, seen: bytes },
+    });
   }
   return { value, bytes };
 }

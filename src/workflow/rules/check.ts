@@ -5,7 +5,8 @@
 import type { DefinitionSnapshot, EdgeSnapshot } from "../../contracts/definition.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { ID_PATTERN } from "../../contracts/ids.ts";
-import { WORKFLOW } from "../../contracts/limits.ts";
+import { INCLUDE, WORKFLOW } from "../../contracts/limits.ts";
+import { mountsOfPath } from "./graph.ts";
 import { parseSwitchPath } from "./path.ts";
 
 export interface DefinitionProblem {
@@ -36,9 +37,26 @@ export function definitionProblems(definition: DefinitionSnapshot): DefinitionPr
   if (nodes.length === 0) add("nodes", "is empty; a workflow needs at least one node");
   if (nodes.length > WORKFLOW.nodes) add("nodes", `has ${nodes.length} nodes; the limit is ${WORKFLOW.nodes}`);
   for (const id of nodes) {
+    const local = id.slice(id.lastIndexOf("/") + 1);
     // A node named like the prototype would be lost by some writers of maps.
-    if (!ID_PATTERN.node.test(id) || id === "__proto__") {
+    if (!ID_PATTERN.node.test(local) || local === "__proto__" || local.length > 200) {
       add(`node ${JSON.stringify(id.slice(0, 200))}`, `has an id that is not ${ID_PATTERN.node.source}`);
+    }
+    if (id.length > INCLUDE.pathChars) {
+      add(
+        `node ${JSON.stringify(id.slice(0, 200))}`,
+        `has a path of ${id.length} characters; the limit is ${INCLUDE.pathChars}`,
+      );
+    }
+    for (const mount of mountsOfPath(id)) {
+      if (!Object.hasOwn(definition.includes ?? {}, mount))
+        add(`node "${id}"`, `lies in mount "${mount}", which is none`);
+    }
+  }
+  for (const [mount, { exits }] of Object.entries(definition.includes ?? {})) {
+    for (const [exit, id] of Object.entries(exits)) {
+      if (!has(id) || !id.startsWith(`${mount}/`))
+        add(`exit "${mount}.${exit}"`, `is left from "${id}", which is no node of that mount`);
     }
   }
   if (!has(definition.startAt)) add("startAt", `is "${definition.startAt}", which is no node; ${known(nodes)}`);
@@ -72,10 +90,12 @@ function checkSwitch(
   const path = parseSwitchPath(on);
   if (path === undefined) add(`switches on "${on}"; a path is $.field, $output.field or $result.field`);
   if (names.length === 0) add("has a switch without cases");
-  const choices = Object.hasOwn(definition.nodes, edge.from) ? definition.nodes[edge.from]?.choices : undefined;
-  if (choices === undefined || path?.root !== "output") return;
-  if (path.fields.join(".") !== "choice") {
-    add(`switches on "${on}", but what a person answers is in $.choice`);
+  const node = Object.hasOwn(definition.nodes, edge.from) ? definition.nodes[edge.from] : undefined;
+  if (node?.choices === undefined || path?.root !== "output") return;
+  const { choiceField = "choice", choices } = node;
+  if (path.fields.join(".") !== choiceField) {
+    // What else an agent says beside its choice may be looked at; an answer has nothing else.
+    if (node.type === "humanDecision") add(`switches on "${on}", but what a person answers is in $.choice`);
     return;
   }
   const missing = choices.filter((choice) => !Object.hasOwn(cases, choice));

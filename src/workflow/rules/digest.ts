@@ -2,7 +2,15 @@
 import { sha256Digest, type Sha256Digest } from "../../contracts/canonical.ts";
 import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 
-/** `sha256:` and the hex digest of the snapshot's canonical JSON. The order of nodes does not matter, that of edges does. */
+/**
+ * `sha256:` and the hex digest of the snapshot's canonical JSON, without the places of included files: where a file lies
+ * does not change what it says. The order of nodes does not matter, that of edges does.
+ */
 export function definitionDigest(definition: DefinitionSnapshot): Sha256Digest {
-  return sha256Digest(definition);
+  const { includes } = definition;
+  if (includes === undefined) return sha256Digest(definition);
+  const placeless = Object.entries(includes).map(
+    ([mount, { source: _source, ...include }]) => [mount, include] as const,
+  );
+  return sha256Digest({ ...definition, includes: Object.fromEntries(placeless) });
 }

@@ -1,8 +1,24 @@
 /**
- * Rules of the graph that both sides of the runner's pipe need: where a step leads, what is wrong with a definition,
- * and its digest. Pure functions over the definition snapshot; no authored function is called here, nothing is stored.
+ * Rules of running that both sides of the runner's pipe need: where a step leads, in which invocation of a mount it lies,
+ * what is wrong with a definition, its digest; who may change settings, when an update is admitted, what progress it
+ * tells, when a follow-up goes out. Pure functions over data; no authored function is called here, nothing is stored.
  */
-export { afterStep, type RunEnd } from "./after-step.ts";
+export { afterStep, type AfterStep, type RunEnd } from "./after-step.ts";
 export { checkDefinition, definitionProblems } from "./check.ts";
 export { definitionDigest } from "./digest.ts";
+export {
+  endCancelsFollowUps,
+  followUpId,
+  judgeFollowUp,
+  mayRemoveFollowUp,
+  nextFollowUp,
+  type FollowUp,
+  type FollowUpActor,
+} from "./follow-ups.ts";
+export { graphOf, type PlannedTransition } from "./graph.ts";
+export { applyTransitions, mountsAfter, mountsAtStart, type MountMark, type MountMarks } from "./mounts.ts";
+export { applyPatch } from "./json-patch.ts";
 export { route } from "./route.ts";
+export { estimate, observe, type Estimate, type ProgressTrack } from "./progress.ts";
+export { changeSettings, readableSettings, type ChangedSettings, type SettingsChange } from "./settings.ts";
+export { admit, admitUpdate, fullBucket, type TokenBucket } from "./updates.ts";

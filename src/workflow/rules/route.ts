@@ -1,45 +1,45 @@
-/**
- * Routing: which node follows a finished one. Called once per step by the runner and again by the server, so the edges
- * of a definition are compiled once and kept as long as the definition object lives.
- */
+/** Routing: which node follows a finished one. Called once per step by the runner and again by the server. */
 import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { NodeResult } from "../../contracts/protocol/runner.ts";
-import { lookUp, parseSwitchPath, type SwitchPath } from "./path.ts";
+import { graphOf, type PlannedTransition, type Target } from "./graph.ts";
+import { lookUp } from "./path.ts";
 
 export type RouteResult =
-  | { readonly kind: "next"; readonly nodeId: string }
-  | { readonly kind: "end" }
-  | { readonly kind: "error"; readonly error: ErrorRecord };
-
-type CompiledEdge =
-  | { readonly next: RouteResult; readonly on?: undefined }
   | {
-      readonly next?: undefined;
-      readonly on: string;
-      readonly path: SwitchPath | undefined;
-      readonly cases: ReadonlyMap<string, RouteResult>;
-    };
+      readonly kind: "next";
+      readonly nodeId: string;
+      /** Mounts left and entered on the way, in order; undefined for none. */
+      readonly transitions?: readonly PlannedTransition[] | undefined;
+    }
+  | { readonly kind: "end"; readonly transitions?: readonly PlannedTransition[] | undefined }
+  | { readonly kind: "error"; readonly error: ErrorRecord };
 
 const END: RouteResult = { kind: "end" };
 
-const compiled = new WeakMap<DefinitionSnapshot, Map<string, CompiledEdge>>();
+/** The objects of a graph's targets are made once and handed out again. */
+const results = new WeakMap<Target, RouteResult>();
 
 /**
  * Where the run goes after `nodeId` ended with `result` (CONTRACTS 1.5).
  *
  * - No edge, or a cancelled node: the end.
  * - A failed or timed-out node goes on only through a `$result.` switch; otherwise the run ends with that outcome.
+ * - The edge of a node that leaves a mount belongs to the parent, and only a node that ended well leaves.
  * - A switch reads one scalar (text, number, boolean) and compares it as text with its cases. A missing field, another
  *   kind of value or a missing case is an error of kind `routingFailed`: the run fails.
  *
  * The definition object must not be changed after its first use here.
  */
 export function route(definition: DefinitionSnapshot, nodeId: string, result: NodeResult): RouteResult {
-  const edge = edgesOf(definition).get(nodeId);
-  if (edge === undefined || result.outcome === "cancelled") return END;
-  if (edge.next !== undefined) return result.outcome === "ok" ? edge.next : END;
-  if (result.outcome !== "ok" && edge.path?.root !== "result") return END;
+  const node = graphOf(definition).get(nodeId);
+  if (node === undefined || result.outcome === "cancelled") return END;
+  const { edge, exits } = node;
+  const ok = result.outcome === "ok";
+  if (exits.length > 0 && !ok) return END;
+  if (edge === undefined) return exits.length > 0 ? { kind: "end", transitions: exits } : END;
+  if (edge.next !== undefined) return ok ? resultOf(edge.next) : END;
+  if (!ok && edge.path?.root !== "result") return END;
   if (edge.path === undefined) return failed(nodeId, edge.on, "is no path that a switch can look at", result);
 
   const value = lookUp(edge.path.root === "output" ? result.output : result, edge.path.fields);
@@ -47,7 +47,7 @@ export function route(definition: DefinitionSnapshot, nodeId: string, result: No
     return failed(nodeId, edge.on, `is ${describe(value)}; a switch needs text, a number or a boolean`, result);
   }
   const next = edge.cases.get(String(value));
-  if (next !== undefined) return next;
+  if (next !== undefined) return resultOf(next);
   const cases = [...edge.cases.keys()];
   return failed(
     nodeId,
@@ -57,21 +57,14 @@ export function route(definition: DefinitionSnapshot, nodeId: string, result: No
   );
 }
 
-function edgesOf(definition: DefinitionSnapshot): Map<string, CompiledEdge> {
-  const known = compiled.get(definition);
-  if (known !== undefined) return known;
-  const edges = new Map<string, CompiledEdge>();
-  for (const edge of definition.edges) {
-    if ("to" in edge) {
-      edges.set(edge.from, { next: { kind: "next", nodeId: edge.to } });
-      continue;
-    }
-    const { on, cases } = edge.switch;
-    const targets = Object.entries(cases).map(([name, to]) => [name, { kind: "next", nodeId: to }] as const);
-    edges.set(edge.from, { on, path: parseSwitchPath(on), cases: new Map<string, RouteResult>(targets) });
+function resultOf(target: Target): RouteResult {
+  let result = results.get(target);
+  if (result === undefined) {
+    const { nodeId, transitions } = target;
+    result = transitions === undefined ? { kind: "next", nodeId } : { kind: "next", nodeId, transitions };
+    results.set(target, result);
   }
-  compiled.set(definition, edges);
-  return edges;
+  return result;
 }
 
 function describe(value: unknown): string {

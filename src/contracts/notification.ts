@@ -1,0 +1,17 @@
+/** A notification as a chat shows it: what a run said, and which run it was. Words around it are in renderers/text. */
+import { z } from "zod";
+import { NOTIFY } from "./limits.ts";
+
+export const notificationModelSchema = z.strictObject({
+  level: z.enum(["progress", "final"]),
+  workflowName: z.string(),
+  title: z.string().nullable(),
+  runShortId: z.string(),
+  /** As the workflow wrote it: text from outside, to be shown inert. */
+  message: z.string().max(NOTIFY.messageChars),
+  /** When it was made, milliseconds since the epoch. */
+  at: z.number().int(),
+  /** When an earlier copy may have arrived. */
+  possibleRepeatOf: z.number().int().optional(),
+});
+export type NotificationModel = z.infer<typeof notificationModelSchema>;

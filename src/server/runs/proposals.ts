@@ -1,0 +1,66 @@
+/**
+ * Proposals of a runner that are neither steps nor effects nor decisions: checkpoints, notifications, updates, settings and the
+ * inputs of mounts. Each is one command of the store and one reply.
+ */
+import type { FromRunner } from "../../contracts/protocol/runner.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { Launch } from "../../state/store.ts";
+import type { RunSessionDeps } from "./run-session.ts";
+
+export type Proposal = Extract<FromRunner, { type: "checkpoint" | "notify" | "update" | "settings" | "enter" }>;
+
+export interface Taken {
+  readonly result: JsonValue;
+  /** The run waits now and the claim is gone. */
+  readonly parks?: true;
+}
+
+/** Stores a proposal. Rejects with the store's refusal, which the runner is told. */
+export async function take(
+  { access, store, wake }: Pick<RunSessionDeps, "access" | "store" | "wake">,
+  claim: Launch["claim"],
+  frame: Proposal,
+): Promise<Taken> {
+  switch (frame.type) {
+    case "checkpoint": {
+      const { content, contentRef, nodeId, step, summary } = frame;
+      const { requestId, shortId } = await store.checkpoints.request({
+        claim,
+        step,
+        nodeId,
+        content,
+        contentRef,
+        summary,
+      });
+      return { result: { requestId, shortId }, parks: true };
+    }
+    case "notify": {
+      const { audience, kind, message, nodeId, step } = frame;
+      const { index } = await store.notifications.send({
+        claim,
+        step,
+        nodeId,
+        kind,
+        message,
+        audience,
+        access: access(),
+      });
+      if (audience !== null) wake.channels();
+      wake.views();
+      return { result: { index } };
+    }
+    case "update": {
+      const { envelope, nodeId, sourceId, step, visit } = frame;
+      const receipt = await store.updates.publish({ claim, step, nodeId, visit, envelope, sourceId });
+      wake.views();
+      return { result: { ...receipt } };
+    }
+    case "settings": {
+      const { initial, invocation, mount } = frame;
+      return { result: { ...(await store.settings.ensure({ claim, mount, invocation, initial })) } };
+    }
+    case "enter":
+      await store.runs.enter({ claim, transitions: frame.transitions });
+      return { result: null };
+  }
+}

@@ -1,0 +1,72 @@
+/** Reads of updates: the current projection of a run, and its tracks of progress. */
+import { PAGE, PROGRESS, UPDATE } from "../../contracts/limits.ts";
+import { PROGRESS_TYPE, progressSchema } from "../../contracts/progress.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { observe, type ProgressTrack } from "../../workflow/rules/index.ts";
+import type { ReadDb } from "../reading.ts";
+
+export interface UpdateReadRow {
+  readonly seq: number;
+  readonly updateId: string;
+  readonly type: string;
+  readonly key: string;
+  readonly nodeId: string;
+  readonly data: JsonValue;
+  readonly at: number;
+}
+
+/** Reports of one key that are looked at: enough for the estimate's intervals, with some that brought no advance. */
+const REPORTS = PROGRESS.intervals * 8;
+
+const SELECT = `SELECT u.update_seq AS seq, u.update_id AS updateId, u.update_type AS type, u.update_key AS "key", a.node_id AS nodeId, u.data,
+  u.recorded_at AS at FROM workflow_updates u JOIN node_attempts a ON a.run_no = u.run_no AND a.attempt_no = u.attempt_no`;
+
+// oxlint-disable-next-line explicit-function-return-type -- the object is the type
+export const reads = (db: ReadDb) => ({
+  /** The newest update of each type and key, in order of number; `after` is the number of the page's predecessor, -1 first. */
+  current: (runNo: number, after = -1, limit: number = PAGE.rows): UpdateReadRow[] =>
+    db
+      .all<Omit<UpdateReadRow, "data"> & { data: string }>(
+        `${SELECT} JOIN workflow_updates_current c ON c.run_no = u.run_no AND c.update_seq = u.update_seq
+         WHERE c.run_no = ? AND c.update_seq > ? ORDER BY u.update_seq LIMIT ?`,
+        runNo,
+        after,
+        Math.min(limit, PAGE.rows),
+      )
+      .map((row) => ({ ...row, data: db.unpack(row.data) })),
+
+  /** How many updates a run published, and how many of them are current. */
+  counts: (runNo: number): { updates: number; current: number } =>
+    db.get<{ updates: number; current: number }>(
+      "SELECT updates, slots AS current FROM workflow_update_budgets WHERE run_no = ?",
+      runNo,
+    ) ?? { updates: 0, current: 0 },
+
+  /** Tracks of progress by key, at most `limit` of them, those that reported last. */
+  tracks: (runNo: number, limit: number): { key: string; track: ProgressTrack }[] =>
+    db
+      .all<{ key: string }>(
+        `SELECT update_key AS "key" FROM workflow_updates_current WHERE run_no = ? AND update_type = ? ORDER BY update_seq DESC LIMIT ?`,
+        runNo,
+        PROGRESS_TYPE,
+        Math.min(limit, UPDATE.currentItems),
+      )
+      .flatMap(({ key }) => {
+        const track = trackOf(db, runNo, key);
+        return track === undefined ? [] : [{ key, track }];
+      }),
+});
+
+function trackOf(db: ReadDb, runNo: number, key: string): ProgressTrack | undefined {
+  const reports = db.all<{ data: string; at: number }>(
+    `SELECT data, recorded_at AS at FROM workflow_updates WHERE run_no = ? AND update_type = ? AND update_key = ?
+     ORDER BY update_seq DESC LIMIT ${REPORTS}`,
+    runNo,
+    PROGRESS_TYPE,
+    key,
+  );
+  return reports.reverse().reduce<ProgressTrack | undefined>((track, { at, data }) => {
+    const progress = progressSchema.safeParse(db.unpack(data));
+    return progress.success ? observe(track, progress.data, at) : track;
+  }, undefined);
+}

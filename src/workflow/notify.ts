@@ -1,0 +1,53 @@
+/** Notify nodes: a passive message, which starts no turn of a model. */
+import { HoldpointError } from "../contracts/errors.ts";
+import type { NodeContext } from "./context.ts";
+import { checkFunction, type NodeTypes } from "./node-types.ts";
+
+export interface NotifyNode<Input = any, Outputs extends object = any, Output = any> extends NodeTypes<
+  Input,
+  Outputs,
+  Output
+> {
+  readonly type: "notify";
+  readonly kind: "progress" | "final";
+  readonly message: string | ((context: NodeContext<any, any>) => string | Promise<string>);
+  readonly audience: string | undefined;
+}
+
+/** The output of a notify node. */
+export interface Notified {
+  readonly kind: "progress" | "final";
+  readonly message: string;
+  /** Number of the notification in its run, from 0; the same when the step is repeated. */
+  readonly index: number;
+}
+
+/**
+ * A message to the session that started the run, and with `audience` to its destinations in chat. Stored once, however
+ * often the step is repeated. At most 16,000 characters.
+ *
+ * @example
+ * const report = notify({ kind: "progress", message: ({ outputs }) => `${outputs.count.n} files done.` });
+ */
+export function notify<Input = any, Outputs extends object = Record<string, any>>(options: {
+  readonly kind: "progress" | "final";
+  readonly message: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
+  /** Name of an audience in the configuration. */
+  readonly audience?: string;
+}): NotifyNode<Input, Outputs, Notified> {
+  const { audience, kind, message } = options;
+  if (kind !== "progress" && kind !== "final") {
+    throw new HoldpointError(
+      "workflowInvalid",
+      `The kind of a notification is progress or final; it is ${String(kind)}.`,
+    );
+  }
+  if (typeof message !== "string") checkFunction(message, "notify", "message");
+  if (audience !== undefined && (typeof audience !== "string" || audience === "")) {
+    throw new HoldpointError(
+      "workflowInvalid",
+      "The audience of a notification is the name of one in the configuration.",
+    );
+  }
+  return Object.freeze({ type: "notify", kind, message, audience });
+}

@@ -1,0 +1,85 @@
+/**
+ * Follow-ups: prompts that are sent as ordinary turns of the conversation after a run succeeded. When one may be queued,
+ * removed and sent (CONTRACTS 1.10).
+ */
+import { canonicalJson, digestHex } from "../../contracts/canonical.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
+import { FOLLOW_UP } from "../../contracts/limits.ts";
+
+/** Who queues or removes: a model in a session, a resource manager, or a person. */
+export interface FollowUpActor {
+  readonly kind: "session" | "controller" | "human";
+  /** Which session or manager. */
+  readonly sourceId: string;
+}
+/** `sent`: handed to the session; `settled`: its turn has ended. */
+export type FollowUpState = "queued" | "sent" | "settled" | "cancelled" | "removed";
+
+export interface FollowUp {
+  readonly followUpId: string;
+  /** Order in its run, from 1. */
+  readonly orderNumber: number;
+  readonly source: FollowUpActor;
+  readonly state: FollowUpState;
+}
+
+/** `follow-up-` and 40 hex digits of run, source and the request's key: the same request makes the same id. */
+export function followUpId(runId: string, source: FollowUpActor, key: string): string {
+  const { kind, sourceId } = source;
+  return `follow-up-${digestHex(canonicalJson({ runId, kind, sourceId, key })).slice(0, 40)}`;
+}
+
+/**
+ * The text as it is stored: exactly as given; one that begins with a slash stays plain text.
+ *
+ * @throws HoldpointError `followUpRefused` for an ended run, an empty or too long text, or too many unsent ones.
+ */
+export function judgeFollowUp(
+  text: string,
+  run: { readonly ended: boolean; readonly followUps: readonly FollowUp[] },
+): { readonly orderNumber: number } {
+  if (run.ended) throw refused("The run has ended; nothing can be queued for it any more.");
+  if (text.trim() === "") throw refused("A follow-up needs a text.");
+  if (text.length > FOLLOW_UP.promptChars)
+    throw refused(`A follow-up has ${text.length} characters; the limit is ${FOLLOW_UP.promptChars}.`);
+  const unsent = run.followUps.filter(({ state }) => state === "queued").length;
+  if (unsent >= FOLLOW_UP.perRun)
+    throw refused(`The run has ${unsent} unsent follow-ups; the limit is ${FOLLOW_UP.perRun}.`);
+  return { orderNumber: run.followUps.reduce((most, { orderNumber }) => Math.max(most, orderNumber), 0) + 1 };
+}
+
+/** A person removes any unsent one, a model or manager its own. Undefined: it may; otherwise why not. */
+export function mayRemoveFollowUp(followUp: FollowUp, actor: FollowUpActor): string | undefined {
+  if (followUp.state !== "queued") return `it is ${followUp.state}`;
+  if (actor.kind === "human") return undefined;
+  const { kind, sourceId } = followUp.source;
+  return kind === actor.kind && sourceId === actor.sourceId ? undefined : "somebody else queued it";
+}
+
+/** Whether the end of a run cancels what was not sent: everything but success does. */
+export function endCancelsFollowUps(status: "completed" | "failed" | "timed_out" | "cancelled"): boolean {
+  return status !== "completed";
+}
+
+/**
+ * The follow-up to send now, or undefined: the run has succeeded, the turn of its terminal message has ended, every earlier
+ * follow-up is settled, and no other run reserves the session.
+ */
+export function nextFollowUp(
+  followUps: readonly FollowUp[],
+  run: {
+    readonly completed: boolean;
+    readonly terminalTurnEnded: boolean;
+    readonly sessionReserved: boolean;
+  },
+): FollowUp | undefined {
+  if (!run.completed || !run.terminalTurnEnded || run.sessionReserved) return undefined;
+  const open = followUps
+    .filter(({ state }) => state === "queued" || state === "sent")
+    .sort((a, b) => a.orderNumber - b.orderNumber)[0];
+  return open?.state === "queued" ? open : undefined;
+}
+
+function refused(text: string): HoldpointError {
+  return new HoldpointError("followUpRefused", text);
+}
