@@ -7,6 +7,7 @@ import { cpus } from "node:os";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { LANES, LEASE, PROCESS } from "../../contracts/limits.ts";
 import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../contracts/protocol/runner.ts";
+import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { Launch } from "../../state/store.ts";
 import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
 import type { CrashLog } from "../crash-log.ts";
@@ -88,6 +89,12 @@ export class RunScheduler {
     await entry.done;
   }
 
+  /** Tells the runner of a run, if it has one now, what its settings are. */
+  settingsChanged(runId: string, version: SettingsVersion): void {
+    for (const { claimed, session } of this.#active.values())
+      if (claimed.claim.runId === runId) session?.settingsChanged(version);
+  }
+
   /** No new claims; every runner is told to end and waited for. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -147,9 +154,14 @@ export class RunScheduler {
       const ended = await store.runs.runnerEnded({
         runnerEpoch: claim.runnerEpoch,
         // A proposal that was refused is the runner's failure to advance, not a stop by us.
-        outcome: session?.error?.kind === "runnerTimedOut"
-          ? "timedOut"
-          : crashed || (end === "stopped" && session?.error) ? "crashed" : end === "stopped" ? "stopped" : "exited",
+        outcome:
+          session?.error?.kind === "runnerTimedOut"
+            ? "timedOut"
+            : crashed || (end === "stopped" && session?.error)
+              ? "crashed"
+              : end === "stopped"
+                ? "stopped"
+                : "exited",
         error: error ? toErrorRecord(error) : null,
       });
       log.debug({ run: claim.runId, end, queue: ended.queue }, "runner ended");
