@@ -91,7 +91,10 @@ export class ContentExchange {
     const upload = offset === 0 ? { sha256, bytes, parts: [], received: 0 } : begun;
     if (upload === undefined || upload.sha256 !== sha256 || upload.bytes !== bytes || upload.received !== offset) {
       const expected = begun === undefined ? "nothing" : `offset ${begun.received} of ${begun.sha256}`;
-      throw new HoldpointError("contentInvalid", `A part at offset ${offset} of ${sha256} came; expected was ${expected}.`);
+      throw new HoldpointError(
+        "contentInvalid",
+        `A part at offset ${offset} of ${sha256} came; expected was ${expected}.`,
+      );
     }
     const part = Buffer.from(data, "base64");
     upload.parts.push(part);
@@ -101,7 +104,10 @@ export class ContentExchange {
     this.#upload = undefined;
     const content = Buffer.concat(upload.parts);
     if (content.length !== bytes || sha256Hex(content) !== sha256) {
-      throw new HoldpointError("contentInvalid", `${content.length} bytes came for ${sha256} (${bytes} bytes); they do not have this digest.`);
+      throw new HoldpointError(
+        "contentInvalid",
+        `${content.length} bytes came for ${sha256} (${bytes} bytes); they do not have this digest.`,
+      );
     }
     return content;
   }

@@ -24,12 +24,27 @@ export async function take(
   switch (frame.type) {
     case "checkpoint": {
       const { content, contentRef, nodeId, step, summary } = frame;
-      const { requestId, shortId } = await store.checkpoints.request({ claim, step, nodeId, content, contentRef, summary });
+      const { requestId, shortId } = await store.checkpoints.request({
+        claim,
+        step,
+        nodeId,
+        content,
+        contentRef,
+        summary,
+      });
       return { result: { requestId, shortId }, parks: true };
     }
     case "notify": {
       const { audience, kind, message, nodeId, step } = frame;
-      const { index } = await store.notifications.send({ claim, step, nodeId, kind, message, audience, access: access() });
+      const { index } = await store.notifications.send({
+        claim,
+        step,
+        nodeId,
+        kind,
+        message,
+        audience,
+        access: access(),
+      });
       if (audience !== null) wake.channels();
       wake.views();
       return { result: { index } };

@@ -42,7 +42,12 @@ export const answer = defineCommand("checkpoints.answer", (tx, input: AnswerInpu
     tx.event(run.resourceNo, {
       type: "checkpoint.answered",
       actor: input.actor,
-      payload: { requestId: row.requestId, nodeId: row.nodeId, visit: row.visit, answerDigest: sha256Digest(input.answer) },
+      payload: {
+        requestId: row.requestId,
+        nodeId: row.nodeId,
+        visit: row.visit,
+        answerDigest: sha256Digest(input.answer),
+      },
     });
     continueFrom(tx, row.runNo, {
       cause: { type: "checkpoint", id: row.requestId },

@@ -67,7 +67,12 @@ export const advance = defineCommand("runs.advance", (tx, input: Advance): Advan
     tx.event(run.resourceNo, { type: "node.finished", actor, payload: stepPayload(entry, done.visit) });
     const planned = judged.transitions[index];
     if (planned !== undefined)
-      marks = pass(tx, run, definition, marks, { planned, proposed: entry.transitions, nextStep: entry.step + 1, actor });
+      marks = pass(tx, run, definition, marks, {
+        planned,
+        proposed: entry.transitions,
+        nextStep: entry.step + 1,
+        actor,
+      });
   }
   progress.save();
   return { through: run.steps - 1 };

@@ -91,9 +91,13 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
     return new HoldpointError("runState", `Run ${run.runId} is neither paused nor parked (${queue.status}).`);
   const checkpoint = pendingOf(tx, run.runNo);
   if (checkpoint !== undefined) {
-    return new HoldpointError("runState", `Run ${run.runId} waits for the answer to checkpoint ${checkpoint.shortId}.`, {
-      remedy: `Answer it: \`holdpoint answer ${checkpoint.shortId} <json|text>\`, or cancel the run.`,
-    });
+    return new HoldpointError(
+      "runState",
+      `Run ${run.runId} waits for the answer to checkpoint ${checkpoint.shortId}.`,
+      {
+        remedy: `Answer it: \`holdpoint answer ${checkpoint.shortId} <json|text>\`, or cancel the run.`,
+      },
+    );
   }
   if (openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {

@@ -21,44 +21,41 @@ export interface Finished {
  * The last step. The end is recomputed from the definition, the proposer's word is not enough.
  * Throws `claimLost`, or `protocolRejected` for a step that is not the next one or not the last.
  */
-export const finish = defineCommand(
-  "runs.finish",
-  (tx, input: { claim: Claim; entry: StepEntry }): Finished => {
-    const { claim, entry } = input;
-    const run = claimedRun(tx, claim);
-    const refuse = (why: string): never => {
-      throw new HoldpointError("protocolRejected", `Step ${entry.step} cannot end run ${run.runId}: ${why}.`);
-    };
-    const open = openAttempt(tx, run);
-    if (open?.status !== "running") return refuse(`it is not executing a node (${run.status})`);
-    if (entry.step !== run.steps) refuse(`the next step is ${run.steps}`);
-    if (entry.nodeId !== open.nodeId) refuse(`node "${open.nodeId}" is being executed, not "${entry.nodeId}"`);
-    const definition = definitionOf(tx, run);
-    refuseAnswers(definition, run, entry);
-    if (isStaleRoute(tx, definition, entry)) return { status: run.status, again: retryRoute(tx, run, entry, claim) };
-    const marks = marksOf(tx, run, definition);
-    const after = afterStep(definition, asResult(tx, entry), run.steps + 1, marks);
-    if (after.kind === "next") return refuse(`node "${after.nodeId}" follows "${entry.nodeId}"`);
+export const finish = defineCommand("runs.finish", (tx, input: { claim: Claim; entry: StepEntry }): Finished => {
+  const { claim, entry } = input;
+  const run = claimedRun(tx, claim);
+  const refuse = (why: string): never => {
+    throw new HoldpointError("protocolRejected", `Step ${entry.step} cannot end run ${run.runId}: ${why}.`);
+  };
+  const open = openAttempt(tx, run);
+  if (open?.status !== "running") return refuse(`it is not executing a node (${run.status})`);
+  if (entry.step !== run.steps) refuse(`the next step is ${run.steps}`);
+  if (entry.nodeId !== open.nodeId) refuse(`node "${open.nodeId}" is being executed, not "${entry.nodeId}"`);
+  const definition = definitionOf(tx, run);
+  refuseAnswers(definition, run, entry);
+  if (isStaleRoute(tx, definition, entry)) return { status: run.status, again: retryRoute(tx, run, entry, claim) };
+  const marks = marksOf(tx, run, definition);
+  const after = afterStep(definition, asResult(tx, entry), run.steps + 1, marks);
+  if (after.kind === "next") return refuse(`node "${after.nodeId}" follows "${entry.nodeId}"`);
 
-    const actor = runnerActor(claim);
-    const progress = new Progress(tx, run, open, claim.runnerEpoch);
-    progress.finish(entry);
-    progress.save();
-    tx.event(run.resourceNo, {
-      type: "node.finished",
-      actor,
-      payload: stepPayload({ ...entry, next: null }, open.visit),
-    });
-    pass(tx, run, definition, marks, { planned: after.transitions, nextStep: run.steps, actor });
-    endRun(tx, run, {
-      status: after.status,
-      ...(after.status === "completed" ? { output: entry.output, outputRef: entry.outputRef } : {}),
-      error: after.error,
-      actor,
-    });
-    return { status: run.status };
-  },
-);
+  const actor = runnerActor(claim);
+  const progress = new Progress(tx, run, open, claim.runnerEpoch);
+  progress.finish(entry);
+  progress.save();
+  tx.event(run.resourceNo, {
+    type: "node.finished",
+    actor,
+    payload: stepPayload({ ...entry, next: null }, open.visit),
+  });
+  pass(tx, run, definition, marks, { planned: after.transitions, nextStep: run.steps, actor });
+  endRun(tx, run, {
+    status: after.status,
+    ...(after.status === "completed" ? { output: entry.output, outputRef: entry.outputRef } : {}),
+    error: after.error,
+    actor,
+  });
+  return { status: run.status };
+});
 
 function retryRoute(tx: Tx, run: RunRow, { nodeId, settings, step }: StepEntry, claim: Claim): ErrorRecord {
   tx.event(run.resourceNo, { type: "settings.routeRetried", actor: runnerActor(claim), payload: { nodeId, step } });

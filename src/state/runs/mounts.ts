@@ -6,7 +6,13 @@ import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import type { IncludeTransition, MountState } from "../../contracts/include.ts";
 import { CONTENT } from "../../contracts/limits.ts";
-import { applyTransitions, mountsAtStart, type MountMark, type MountMarks, type PlannedTransition } from "../../workflow/rules/index.ts";
+import {
+  applyTransitions,
+  mountsAtStart,
+  type MountMark,
+  type MountMarks,
+  type PlannedTransition,
+} from "../../workflow/rules/index.ts";
 import { defineCommand } from "../command.ts";
 import type { Actor, Claim, Tx } from "../tx.ts";
 import { largeContent } from "../values.ts";
@@ -91,7 +97,13 @@ export function enterAtStart(tx: Tx, run: RunRow, definition: DefinitionSnapshot
 
 /** What a runner needs of the mounts to go on; large inputs by reference. */
 export function mountStates(tx: Tx, runNo: number): MountState[] {
-  const rows = tx.all<{ mount: string; invocation: number; firstStep: number; input: string | null; exit: string | null }>(
+  const rows = tx.all<{
+    mount: string;
+    invocation: number;
+    firstStep: number;
+    input: string | null;
+    exit: string | null;
+  }>(
     "SELECT mount, invocation, first_step AS firstStep, input, exit FROM run_mounts WHERE run_no = ? ORDER BY mount",
     runNo,
   );
@@ -125,7 +137,10 @@ export const enter = defineCommand(
         invocation,
       );
       if (known === undefined || transition.type !== "include_entered")
-        throw new HoldpointError("protocolRejected", `Run ${run.runId} is not in invocation ${invocation} of mount "${mount}".`);
+        throw new HoldpointError(
+          "protocolRejected",
+          `Run ${run.runId} is not in invocation ${invocation} of mount "${mount}".`,
+        );
       tx.run(
         "UPDATE run_mounts SET input = coalesce(input, ?) WHERE run_no = ? AND mount = ?",
         packed,

@@ -68,7 +68,8 @@ export class Progress {
         ? (FROM_RUNNING.get(result.outcome) as string)
         : next("nodeAttempt", open.status, ATTEMPT_EVENT[result.outcome]);
     const { durationMs: duration = null, outputRef, settings } = result;
-    const output = result.output === undefined && outputRef === undefined ? null : tx.packEither(result.output, outputRef);
+    const output =
+      result.output === undefined && outputRef === undefined ? null : tx.packEither(result.output, outputRef);
     const error = packError(tx, result.error);
     const scope = settings?.scopeId ?? null;
     const change = settings?.changeNumber ?? null;
@@ -127,7 +128,8 @@ export class Progress {
   save(): void {
     const tx = this.#tx;
     const run = this.#run;
-    if (this.#fresh && this.#open !== undefined) this.#insert(this.#open, "running", null, null, null, null, null, null, null);
+    if (this.#fresh && this.#open !== undefined)
+      this.#insert(this.#open, "running", null, null, null, null, null, null, null);
     this.#fresh = false;
     for (const [nodeId, node] of this.#nodes) {
       tx.run(

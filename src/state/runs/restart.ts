@@ -56,11 +56,17 @@ function create(tx: Tx, run: RunRow, input: RunControl): RunAck {
   const source = sourceOf(tx, run);
   const fingerprint = fingerprintOf(tx, run, source);
   if (run.status !== "completed" && fingerprint === source.parentFingerprint)
-    throw refused(`Run ${run.runId} ended exactly as the run that it restarts; another restart would do the same again.`);
+    throw refused(
+      `Run ${run.runId} ended exactly as the run that it restarts; another restart would do the same again.`,
+    );
   if (source.restartNumber >= RESTART.chain)
     throw refused(`Run ${run.runId} is restart ${source.restartNumber} of its chain; the limit is ${RESTART.chain}.`);
   const revision = tx.revision(run.resourceNo);
-  const runId = restartRunId(createHash("sha256").update(canonicalJson({ run: run.runId, revision })).digest());
+  const runId = restartRunId(
+    createHash("sha256")
+      .update(canonicalJson({ run: run.runId, revision }))
+      .digest(),
+  );
   const runNo = insertRun(tx, {
     runId,
     workflow: source.workflowName,
@@ -94,10 +100,14 @@ function refuseUnsettled(tx: Tx, run: RunRow): void {
     run.runNo,
   );
   if (open === undefined) return;
-  throw new HoldpointError("restartRefused", `Effect ${open.shortId} of run ${run.runId} is ${open.status}; it must be settled first.`, {
-    remedy: `Find out what happened, then run \`holdpoint effect settle ${open.shortId} applied|notApplied\`.`,
-    details: { effect: open.shortId, status: open.status },
-  });
+  throw new HoldpointError(
+    "restartRefused",
+    `Effect ${open.shortId} of run ${run.runId} is ${open.status}; it must be settled first.`,
+    {
+      remedy: `Find out what happened, then run \`holdpoint effect settle ${open.shortId} applied|notApplied\`.`,
+      details: { effect: open.shortId, status: open.status },
+    },
+  );
 }
 
 function sourceOf(tx: Tx, run: RunRow): Source {
