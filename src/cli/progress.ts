@@ -17,7 +17,7 @@ export function progressLine(progress: ProgressView): string {
 
 function remaining(estimate: ProgressView["estimate"]): string {
   if (estimate.kind === "unavailable")
-    return /^it is /.test(estimate.reason) ? "" : `; no estimate: ${clean(estimate.reason)}`;
+    return estimate.reason.startsWith("it is ") ? "" : `; no estimate: ${clean(estimate.reason)}`;
   const { high, low, median } = estimate.remainingMs;
   const spread = high - low < 1_000 ? "" : `${duration(low)} to ${duration(high)}`;
   const trust = estimate.confidence === null ? "as its source says" : `${estimate.confidence} confidence`;

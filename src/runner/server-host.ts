@@ -135,7 +135,7 @@ export class ServerHost implements EngineHost {
     const messageId = ++this.#messages;
     return new Promise((resolve) => {
       this.#waiting.set(messageId, resolve);
-      this.#send({ ...frame, messageId } as FromRunner);
+      this.#send({ ...frame, messageId });
     });
   }
 

@@ -68,15 +68,3 @@ function over(tx: Tx, row: CheckpointRow): HoldpointError {
     details: { requestId: row.requestId, status: row.status, settledAt: row.settledAt },
   });
 }
-
-/** Ends the checkpoint that a run waits for, because the run ends; nothing when it waits for none. */
-export function cancelCheckpointOf(tx: Tx, runNo: number): void {
-  const row = pendingOf(tx, runNo);
-  if (row === undefined) return;
-  tx.run(
-    "UPDATE interactive_requests SET status = ?, settled_at = ? WHERE request_id = ?",
-    next("request", row.status, "cancelled"),
-    tx.now,
-    row.requestId,
-  );
-}
