@@ -4,5 +4,4 @@
 export * from "./en/card.ts";
 export * from "./en/notification.ts";
 export * from "./en/reply.ts";
-export { duration, plain, writeTime } from "./en/time.ts";
-export { outcome, place } from "./en/words.ts";
+export { plain, writeTime } from "./en/time.ts";

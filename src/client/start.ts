@@ -1,6 +1,7 @@
 /**
  * Starts a server when none answers: detached from this process, its first words in a log file of the home.
  */
+import pRetry, { AbortError } from "p-retry";
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -10,7 +11,6 @@ import { z } from "zod";
 import { HoldpointError, fromErrorRecord, isHoldpointError } from "../contracts/errors.ts";
 import { CLIENT } from "../contracts/limits.ts";
 import { errorRecordSchema } from "../contracts/protocol/shared.ts";
-import { pause } from "./backoff.ts";
 import { openConnection, type Connection } from "./connection.ts";
 import { serverLogOf, startLogOf } from "./home.ts";
 
@@ -45,33 +45,37 @@ export interface StartOptions {
  */
 export async function startServer(options: StartOptions): Promise<Connection> {
   const child = spawnDetached(options);
-  const over = new AbortController();
   let ended: string | undefined;
   child.once("error", (error) => (ended = error.message));
   child.once("exit", (code, signal) => (ended = signal === null ? `exit code ${code}` : `signal ${signal}`));
   const timeoutMs = options.timeoutMs ?? CLIENT.startMs;
-  const timer = setTimeout(() => over.abort(), timeoutMs);
+  const over = new AbortController();
+  const late = (): HoldpointError =>
+    startError(options.home, `the started server did not answer within ${timeoutMs} ms`);
+  const timer = setTimeout(() => over.abort(late()), timeoutMs);
   try {
-    for (;;) {
-      // Read before the attempt: a server that ended before it cannot answer it, but another one may.
-      const gone = ended;
-      const connection = await tryOpen(options);
-      if (connection !== undefined) return connection;
-      if (gone !== undefined) {
-        const refusal = refusalOf(options.home);
-        // Another client was faster: its server holds the home and will greet soon.
-        if (refusal?.kind !== "serverRunning") {
-          throw refusal ?? startError(options.home, `the started server ended (${gone})`);
-        }
-      }
-      if (over.signal.aborted)
-        throw startError(options.home, `the started server did not answer within ${timeoutMs} ms`);
-      await pause(CLIENT.startPollMs, over.signal);
-    }
+    return await pRetry(() => attempt(options, () => ended), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: CLIENT.startPollMs,
+      factor: 1,
+      signal: over.signal,
+    });
   } finally {
     clearTimeout(timer);
     child.unref();
   }
+}
+
+/** One look for a server. Throws an `AbortError` when the started one ended and no other is coming. */
+async function attempt(options: StartOptions, ended: () => string | undefined): Promise<Connection> {
+  // Read before the look: a server that ended before it cannot answer it, but another one may.
+  const gone = ended();
+  const connection = await tryOpen(options);
+  if (connection !== undefined) return connection;
+  const refusal = gone === undefined ? undefined : refusalOf(options.home);
+  // Another client was faster: its server holds the home and will greet soon.
+  if (gone === undefined || refusal?.kind === "serverRunning") throw new Error("no server answers yet");
+  throw new AbortError(refusal ?? startError(options.home, `the started server ended (${gone})`));
 }
 
 async function tryOpen(options: StartOptions): Promise<Connection | undefined> {

@@ -1,6 +1,6 @@
 /**
  * Entry of the server process. Takes the home's lock, opens the database, starts the core over the system's ports, and stops in
- * order on SIGTERM or SIGINT. `HOLDPOINT_READY_LINE=1` prints one line of JSON on stdout when it is ready.
+ * order on SIGTERM or SIGINT. `HOLDPOINT_END_WITH_STDIN=1` ends it with whoever holds its standard input (the demo). `HOLDPOINT_READY_LINE=1` prints one line of JSON on stdout when it is ready.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -98,6 +98,8 @@ async function main(): Promise<void> {
       () => core.busy,
       () => void shutdown("nothing to do"),
     );
+  if (process.env["HOLDPOINT_END_WITH_STDIN"] === "1")
+    process.stdin.once("close", () => void shutdown("stdin closed")).resume();
   process.on("SIGTERM", () => void shutdown("SIGTERM"));
   process.on("SIGINT", () => void shutdown("SIGINT"));
   process.on("SIGHUP", () => void core.reload());

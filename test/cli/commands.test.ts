@@ -386,7 +386,7 @@ describe("config check", () => {
     const server = await home(valid);
     const { code, out } = await on(server, ["config", "check"]);
     expect(code).toBe(0);
-    expect(out).toContain("1 people, 1 audiences, 1 Telegram profiles.");
+    expect(out).toContain("1 person, 1 audience, 1 Telegram profile.");
     expect(server.hellos).toEqual([]);
   });
 

@@ -63,8 +63,8 @@ describe("the locale of the process changes nothing", () => {
 describe("what JSON cannot carry is refused with its place", () => {
   const cyclic: Record<string, unknown> = { list: [] };
   (cyclic["list"] as unknown[]).push({ back: cyclic });
-  const sparse = [1, 2, 3];
-  delete sparse[1];
+  const sparse: number[] = [1];
+  sparse[2] = 3;
   let deep: unknown = null;
   for (let i = 0; i <= VALUE.canonicalDepth; i++) deep = [deep];
 

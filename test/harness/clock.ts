@@ -44,7 +44,10 @@ function ask(path: string, command: object): Promise<{ now: number }> {
     const socket = createConnection(path);
     socket.once("error", reject);
     socket.once("close", () => reject(new Error("the server ended before it answered")));
-    createInterface({ input: socket }).once("line", (line) => {
+    const lines = createInterface({ input: socket });
+    // An interface emits the errors of its input once more.
+    lines.once("error", reject);
+    lines.once("line", (line) => {
       socket.end();
       const reply = JSON.parse(line) as { now: number; error?: string };
       if (reply.error === undefined) resolve(reply);

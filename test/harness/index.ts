@@ -11,4 +11,4 @@ export { liveButtons, startStandIn, type Phone, type StandIn } from "./stand-in.
 export { client, startRun, waitForRun } from "./runs.ts";
 export { runCli, type CliResult } from "./cli.ts";
 export { leakSearch, logsOf, tokenForms, type Leak } from "./leaks.ts";
-export { HANG_MS, ROOT, builtEntry } from "./paths.ts";
+export { HANG_MS, ROOT, builtEntry, childEnv } from "./paths.ts";

@@ -160,4 +160,4 @@ const rawState = fc.record({
 });
 
 /** Every state a card can be in, with every note and the end of the story. */
-export const state: fc.Arbitrary<CardState> = rawState as fc.Arbitrary<CardState>;
+export const state: fc.Arbitrary<CardState> = rawState;

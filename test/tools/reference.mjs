@@ -18,13 +18,16 @@ const say = (...text) => lines.push(...text, "");
 say("## States");
 for (const [record, table] of Object.entries(STATE_TABLES)) {
   say(`### ${record}`);
-  const edges = Object.entries(table).flatMap(([from, events]) => Object.entries(events).map(([event, to]) => `  ${from} --> ${to}: ${event}`));
+  const edges = Object.entries(table).flatMap(([from, events]) =>
+    Object.entries(events).map(([event, to]) => `  ${from} --> ${to}: ${event}`),
+  );
   say("```mermaid", "stateDiagram-v2", ...edges, "```");
 }
 
 say("## Errors");
 lines.push("| code | name | when | what to do |", "|---|---|---|---|");
-for (const [kind, { code, when, remedy }] of Object.entries(ERRORS)) lines.push(`| ${code} | ${kind} | ${when} | ${remedy} |`);
+for (const [kind, { code, when, remedy }] of Object.entries(ERRORS))
+  lines.push(`| ${code} | ${kind} | ${when} | ${remedy} |`);
 lines.push("");
 
 say("## Limits", "The reason of each number stands beside it in `src/contracts/limits.ts`.");
@@ -36,7 +39,12 @@ for (const [group, values] of Object.entries(limits)) {
 lines.push("");
 
 say("## Commands of the store", "Each is two fault points, `<label>:before` and `<label>:after` its commit.");
-say([...LABELS].sort().map((label) => `\`${label}\``).join(", "));
+say(
+  [...LABELS]
+    .sort()
+    .map((label) => `\`${label}\``)
+    .join(", "),
+);
 
 say("## Operations of client.v1", "Those that change something need an idempotency key and leave a receipt.");
 lines.push("| operation | changes something |", "|---|---|");

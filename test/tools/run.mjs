@@ -41,7 +41,8 @@ function vitest(project) {
       "test/vitest.config.ts",
       "--project",
       project,
-      "--reporter=default", "--silent",
+      "--reporter=default",
+      "--silent",
       "--reporter=json",
       `--outputFile.json=${report}`,
     ],
@@ -62,12 +63,17 @@ run("check", process.execPath, [join(root, "test/tools/check.mjs")]);
 for (const project of ["fast", "property", "e2e", "durability"]) vitest(project);
 if (existsSync(join(root, "test/crash/main.ts"))) {
   const report = join(temp, "crash.json");
-  run("crash", process.execPath, ["--import", "jiti/register", join(root, "test/crash/main.ts"), "--short", "--report", report], () => {
-    if (!existsSync(report)) return { passed: 0, failed: 1 };
-    const { total, violations, unhit } = JSON.parse(readFileSync(report, "utf8"));
-    const bad = violations.length + unhit.length;
-    return { passed: total - bad, failed: total === 0 ? 1 : bad };
-  });
+  run(
+    "crash",
+    process.execPath,
+    ["--import", "jiti/register", join(root, "test/crash/main.ts"), "--short", "--report", report],
+    () => {
+      if (!existsSync(report)) return { passed: 0, failed: 1 };
+      const { total, violations, unhit } = JSON.parse(readFileSync(report, "utf8"));
+      const bad = violations.length + unhit.length;
+      return { passed: total - bad, failed: total === 0 ? 1 : bad };
+    },
+  );
 }
 if (existsSync(join(root, "test/tools/tarball.mjs")))
   run("tarball", process.execPath, [join(root, "test/tools/tarball.mjs")]);

@@ -8,15 +8,25 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const work = mkdtempSync(join(tmpdir(), "holdpoint-tarball-"));
-const run = (command, args, cwd, options = {}) => execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], ...options });
+const run = (command, args, cwd, options = {}) =>
+  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], ...options });
 
 try {
   const [packed] = JSON.parse(run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", work], root));
   const files = packed.files.map(({ path }) => path);
-  const allowed = /^(dist\/(src|adapters|renderers)\/.*\.(js|d\.ts|js\.map)|docs\/.*|package\.json|README\.md|CHANGELOG\.md|config\.example\.json)$/;
+  const allowed =
+    /^(dist\/(src|adapters|renderers)\/.*\.(js|d\.ts|js\.map)|docs\/.*|package\.json|README\.md|CHANGELOG\.md|config\.example\.json)$/;
   const strangers = files.filter((path) => !allowed.test(path));
-  if (strangers.length > 0) throw new Error(`The tarball holds files that no user needs: ${strangers.slice(0, 10).join(", ")}`);
-  for (const needed of ["dist/src/cli/main.js", "dist/src/workflow/index.d.ts", "dist/adapters/telegram/main.js", "dist/adapters/telegram/sim/main.js", "docs/examples/deploy.workflow.ts", "config.example.json"]) {
+  if (strangers.length > 0)
+    throw new Error(`The tarball holds files that no user needs: ${strangers.slice(0, 10).join(", ")}`);
+  for (const needed of [
+    "dist/src/cli/main.js",
+    "dist/src/workflow/index.d.ts",
+    "dist/adapters/telegram/main.js",
+    "dist/adapters/telegram/sim/main.js",
+    "docs/examples/deploy.workflow.ts",
+    "config.example.json",
+  ]) {
     if (!files.includes(needed)) throw new Error(`The tarball lacks ${needed}`);
   }
   console.log(`tarball: ${files.length} files, ${Math.round(packed.size / 1024)} KiB`);
@@ -34,8 +44,12 @@ try {
   }
   const bin = join(project, "node_modules/.bin/holdpoint");
   const version = run(bin, ["--version"], project).trim();
-  if (version !== packed.version) throw new Error(`holdpoint --version says ${version}, the package is ${packed.version}`);
-  writeFileSync(join(project, "use.mjs"), 'import { defineWorkflow } from "holdpoint"; import { connect } from "holdpoint/client"; if (typeof defineWorkflow !== "function" || typeof connect !== "function") process.exit(1);');
+  if (version !== packed.version)
+    throw new Error(`holdpoint --version says ${version}, the package is ${packed.version}`);
+  writeFileSync(
+    join(project, "use.mjs"),
+    'import { defineWorkflow } from "holdpoint"; import { connect } from "holdpoint/client"; if (typeof defineWorkflow !== "function" || typeof connect !== "function") process.exit(1);',
+  );
   run(process.execPath, ["use.mjs"], project);
   const demo = run(bin, ["demo", "--answer", "approve", "--plain"], project, { timeout: 90_000 });
   if (!/completed/i.test(demo)) throw new Error(`The demo of the installed package did not complete:\n${demo}`);

@@ -426,7 +426,10 @@ describe("resuming", () => {
       run: ({ signal }) => {
         engine.stop("paused");
         return new Promise((resolve) => {
-          const done = (): void => void ((aborted = true), resolve(null));
+          const done = (): void => {
+            aborted = true;
+            resolve(null);
+          };
           if (signal.aborted) done();
           else signal.addEventListener("abort", done);
         });

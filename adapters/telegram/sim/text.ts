@@ -117,7 +117,7 @@ function readEntity(text: string, item: unknown): Entity | undefined {
   if (splitsPair(text, offset + length)) {
     throw badRequest(`entity ends in a middle of a UTF-16 symbol at UTF-16 offset ${offset + length}`);
   }
-  return complete({ ...fields, type: fields["type"], offset, length } as Entity);
+  return complete({ ...fields, type: fields["type"], offset, length });
 }
 
 /** Checks what belongs to the type; undefined for an entity that the server drops. */

@@ -23,7 +23,9 @@ export async function configCheck(context: Context, args: string[]): Promise<voi
   };
   context.result({ file: path, valid: true, ...counts, warnings });
   context.line(`${path} is valid.`);
-  context.line(`${counts.people} people, ${counts.audiences} audiences, ${counts.telegramProfiles} Telegram profiles.`);
+  context.line(
+    `${count(counts.people, "person", "people")}, ${count(counts.audiences, "audience")}, ${count(counts.telegramProfiles, "Telegram profile")}.`,
+  );
   for (const warning of warnings) context.lines(hang(warning, context.width, "Note: ", "  "));
 }
 
@@ -78,4 +80,8 @@ function warningsOf(config: Config): string[] {
   if (Object.keys(config.audiences).length === 0)
     warnings.push("There is no audience, so no workflow can ask anybody.");
   return warnings;
+}
+
+function count(n: number, one: string, many: string = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`;
 }

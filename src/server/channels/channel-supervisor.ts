@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord, type ErrorRecord } from "../../contracts/errors.ts";
-import { PROCESS } from "../../contracts/limits.ts";
+import { PROCESS, WIRE } from "../../contracts/limits.ts";
 import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
 import { fromAdapterSchema, type FromAdapter, type ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { CrashLog } from "../crash-log.ts";
@@ -126,8 +126,7 @@ export class ChannelSupervisor {
       await Promise.race([entry.session.quiesce(), guard]);
     }
     entry.state = "stopped";
-    entry.child?.port.send({ type: "stop" });
-    await entry.child?.stop(PROCESS.killGraceMs);
+    if (entry.child) await leave(entry.child);
     await entry.running;
   }
 
@@ -163,12 +162,15 @@ export class ChannelSupervisor {
       profile: spec.profile,
       adapterEpoch,
     });
+    if (isStopped(entry)) return;
     const child = await ports.launcher.launch<FromAdapter, ToAdapter>({
       kind: "adapter",
       name: spec.channelId,
       schema: fromAdapterSchema,
     });
     entry.child = child;
+    // Stopped while it was being started: whoever stopped could not see it yet.
+    if (this.#stopping || isStopped(entry)) void child.stop(PROCESS.killGraceMs);
     await store.children.register({
       childId: child.childId,
       kind: "adapter",
@@ -206,6 +208,7 @@ export class ChannelSupervisor {
     await store.idle();
     await child.stop(PROCESS.killGraceMs);
     await store.effects.adapterGone({ channelId: spec.channelId, adapterEpoch });
+    this.#deps.wake.views();
     await store.children.ended({
       childId: child.childId,
       outcome: exit.signal ?? `code ${exit.code}`,
@@ -217,6 +220,16 @@ export class ChannelSupervisor {
       log.warn({ channel: spec.channelId, code: exit.code, signal: exit.signal, error: entry.error }, "adapter ended");
     }
   }
+}
+
+/** Lets the child say goodbye, which takes no longer than the end of its attempts; a signal ends one that does not leave. */
+async function leave(child: Child<FromAdapter, ToAdapter>): Promise<void> {
+  child.port.send({ type: "stop" });
+  let timer: NodeJS.Timeout | undefined;
+  const guard = new Promise<void>((resolve) => (timer = setTimeout(resolve, WIRE.childExitMs)));
+  await Promise.race([child.exited, guard]);
+  clearTimeout(timer);
+  await child.stop(PROCESS.killGraceMs);
 }
 
 /** Read anew: another part may have stopped the entry while this one waited. */

@@ -38,6 +38,7 @@ export class RunScheduler {
   /** By runner epoch. */
   readonly #active = new Map<string, Active>();
   #claiming = false;
+  #filling: Promise<void> = Promise.resolve();
   #again = false;
   #stopped = false;
   #dueTimer: Timer | undefined;
@@ -69,7 +70,7 @@ export class RunScheduler {
       return;
     }
     this.#claiming = true;
-    void this.#fill()
+    this.#filling = this.#fill()
       .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "claiming runs failed"))
       .finally(() => {
         this.#claiming = false;
@@ -100,6 +101,7 @@ export class RunScheduler {
     this.#stopped = true;
     this.#dueTimer?.cancel();
     this.#renewTimer?.cancel();
+    await this.#filling;
     const entries = [...this.#active.values()];
     for (const entry of entries) entry.session?.stop("the server stops");
     await Promise.all(
@@ -122,6 +124,11 @@ export class RunScheduler {
         if (at !== null) this.#dueTimer = ports.clock.timer(at, () => this.wake());
         return;
       }
+      if (this.#stopped) {
+        // Claimed while the server was told to stop: the run goes back in line.
+        await store.runs.runnerEnded({ runnerEpoch, outcome: "stopped", error: null });
+        return;
+      }
       const entry: Active = {
         claimed,
         startedAt: ports.clock.now(),
@@ -134,6 +141,7 @@ export class RunScheduler {
         this.#active.delete(runnerEpoch);
         this.wake();
         this.#deps.wake.views();
+        this.#deps.wake.channels();
       });
     }
   }
@@ -210,6 +218,8 @@ export class RunScheduler {
       leaveGuard = setTimeout(() => void child.stop(PROCESS.killGraceMs), LEAVE_MS);
       this.#deps.wake.views();
       this.#deps.wake.runs();
+      // Cards tell that the run has ended or waits for an operator.
+      this.#deps.wake.channels();
     };
     if (this.#stopped) session.stop("the server stops");
     else session.start();

@@ -30,6 +30,7 @@ const WITHHELD = [
   "HOLDPOINT_TEST_CLOCK",
   "HOLDPOINT_READY_LINE",
   "HOLDPOINT_ON_DEMAND",
+  "HOLDPOINT_END_WITH_STDIN",
 ];
 
 /** `adapterEntries` adds channel kinds by absolute path (test adapters); `fault` kills children in crash tests. */

@@ -3,6 +3,8 @@
  * epoch and update, so that a repeated update cannot make a second one.
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
+import { cutToUnits } from "../../contracts/decision/graphemes.ts";
+import { TELEGRAM } from "../../contracts/limits.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { DecisionRow } from "../decisions/rows.ts";
 import type { ReplyRequest } from "../effects/content.ts";
@@ -88,5 +90,5 @@ export function queuePrompt(tx: Tx, origin: Origin, { actorId, choice, decision,
 
 /** The field's hint is the choice's own label: the author's word, cut to what the service takes. */
 function placeholderOf(label: string): string {
-  return [...label].slice(0, 32).join("");
+  return cutToUnits(label, TELEGRAM.placeholderChars);
 }

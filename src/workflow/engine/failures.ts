@@ -28,7 +28,7 @@ export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) {
     // A message can be a getter that throws, or no text at all.
     try {
-      return String(thrown.message || thrown.name);
+      return thrown.message || thrown.name;
     } catch {
       return "an error without a readable message";
     }
