@@ -7,6 +7,7 @@ const fast = [
   "test/decision/**",
   "test/renderers/**",
   "test/workflow/**",
+  "test/testing/**",
   "test/runner/**",
   "test/state/**",
   "test/server/**",

@@ -119,6 +119,8 @@ export function includedResult(context: { readonly outputs: object }, mount: str
 }
 
 type ExitName<Result> = Result extends { readonly exit: infer Exit extends string } ? Exit : string;
-type OutputOfExit<Result, Exit> = Result extends { readonly exit: Exit; readonly output: infer Output }
-  ? Output
-  : never;
+type OutputOfExit<Result, Exit> = 0 extends 1 & Result
+  ? any
+  : Result extends { readonly exit: Exit; readonly output: infer Output }
+    ? Output
+    : never;
