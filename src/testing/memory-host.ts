@@ -31,14 +31,14 @@ import { failureOf } from "../workflow/engine/index.ts";
 import { admitUpdate, type RunEnd } from "../workflow/rules/index.ts";
 import type { FakeClock } from "./clock.ts";
 import type { Ledger, TestEffect } from "./ledger.ts";
-import { NO_SUBMISSION, scriptFor, type ShellScript, Turns } from "./script.ts";
+import { type Each, NO_SUBMISSION, scriptFor, type ShellScript, Turns } from "./script.ts";
 
 export interface HostOptions {
   readonly runId: string;
   readonly ledger: Ledger;
   readonly clock: FakeClock;
   readonly agents: Readonly<Record<string, unknown>>;
-  readonly shell: ShellScript | Readonly<Record<string, ShellScript | unknown>> | undefined;
+  readonly shell: ShellScript | Readonly<Record<string, ShellScript | Each>> | undefined;
   readonly asked: (asked: DecisionAsked | CheckpointAsked) => void;
   readonly prompted: (prompt: { nodeId: string; visit: number; reason: StepReason; text: string }) => void;
 }

@@ -33,7 +33,7 @@ export interface TestOptions {
   /** Node path → what the agent submits. */
   readonly agents?: Readonly<Record<string, AgentScript>>;
   /** One script for all commands, or node path → script. */
-  readonly shell?: ShellScript | Readonly<Record<string, ShellScript | unknown>>;
+  readonly shell?: ShellScript | Readonly<Record<string, ShellScript | Each>>;
   /** Names of audiences that exist; left out, every name does. */
   readonly audiences?: readonly string[];
   readonly registry?: WorkflowRegistry<any>;
