@@ -267,7 +267,8 @@ export class MemoryHost implements FullEngineHost {
   async #converse(step: AgentStep, script: unknown, validate: Validate, signal: AbortSignal): Promise<AgentOutcome> {
     const { clock, prompted } = this.#options;
     const { nodeId, visit } = step;
-    const tell = (reason: StepReason): void =>
+    const tell = (reason: StepReason): false | void =>
+      this.#live &&
       prompted({
         nodeId,
         visit,

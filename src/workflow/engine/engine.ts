@@ -126,6 +126,8 @@ export class Engine {
         const node = this.#node();
         const { position, scope } = this.#journal;
         const refused = this.#prepared(node) ? undefined : await this.#prepare(epoch);
+        // The version with which the attempt begins, whatever becomes of the settings meanwhile.
+        const { settings } = scope;
         let performed = refused ?? this.#perform(node);
         if (performed instanceof Promise) performed = await performed;
         // A step that was taken back while its function went on to its end.
@@ -135,7 +137,7 @@ export class Engine {
           performed = await this.#wait(epoch, checkExit(node, performed, this.#host.valueBytes));
         }
 
-        const { bytes, entry, result } = stepOf(position, scope, performed, this.#timers.now() - began);
+        const { bytes, entry, result } = stepOf(position, settings, performed, this.#timers.now() - began);
         const after = afterStep(this.#workflow.snapshot, result, entry.step + 1, this.#journal.marks);
         if (after.kind === "end") {
           const output = after.status === "completed" ? result.output : undefined;
@@ -339,7 +341,7 @@ function noSettings(): Promise<never> {
 
 function stepOf(
   { nodeId, step }: Position,
-  { settings }: RunScope,
+  settings: SettingsVersion | undefined,
   performed: Done,
   elapsed: number,
 ): { result: NodeResult; entry: StepEntry; bytes: number } {
