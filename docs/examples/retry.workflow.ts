@@ -15,7 +15,7 @@ export default defineWorkflow({
   source: import.meta.url,
   input: (given): Input => {
     const { failures = 1, file = "report.pdf" } = (given ?? {}) as Partial<Input>;
-    return { failures: Number(failures), file: String(file) };
+    return { failures, file };
   },
   title: ({ input }) => `Upload ${input.file}`,
   startAt: "upload",

@@ -35,7 +35,7 @@ const build = shell({
 export default defineWorkflow({
   name: "shell",
   source: import.meta.url,
-  input: (given): Input => ({ target: String((given as Partial<Input> | null)?.target ?? "all") }),
+  input: (given): Input => ({ target: (given as Partial<Input> | null)?.target ?? "all" }),
   startAt: "build",
   nodes: {
     build,

@@ -10,6 +10,7 @@ import {
   shell,
   type NodeContext,
 } from "holdpoint";
+import { z } from "zod";
 
 interface Input {
   readonly goal: string;
@@ -35,7 +36,7 @@ export default defineWorkflow({
     observe: agent({
       prompt: ({ input }: Context) => `Look at the state of this goal and describe it.\n\n${evidence(input.goal)}`,
       expectedOutput: 'JSON: {"state": one sentence}',
-      validate: (value: { state: string }) => ({ state: String(value.state) }),
+      validate: (value: unknown) => z.object({ state: z.string() }).parse(value),
     }),
     decide: decision({
       choices: loop.choices,

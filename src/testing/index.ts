@@ -19,6 +19,7 @@ export {
   type CommandTools,
   type ScriptedResult,
   type ShellScript,
+  type ShellScripts,
 } from "./script.ts";
 
 /**

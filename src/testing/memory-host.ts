@@ -9,7 +9,6 @@ import { HoldpointError } from "../contracts/errors.ts";
 import { sha256Hex } from "../contracts/ids.ts";
 import { VALUE } from "../contracts/limits.ts";
 import type { StepEntry } from "../contracts/protocol/runner.ts";
-import type { JsonValue } from "../contracts/protocol/shared.ts";
 import { settingsScopeId, type SettingsVersion } from "../contracts/settings.ts";
 import { updateSlot, type UpdateReceipt } from "../contracts/update.ts";
 import type {
@@ -31,14 +30,14 @@ import { failureOf } from "../workflow/engine/index.ts";
 import { admitUpdate, type RunEnd } from "../workflow/rules/index.ts";
 import type { FakeClock } from "./clock.ts";
 import type { Ledger, TestEffect } from "./ledger.ts";
-import { type Each, NO_SUBMISSION, scriptFor, type ShellScript, Turns } from "./script.ts";
+import { NO_SUBMISSION, scriptFor, type ShellScript, type ShellScripts, Turns } from "./script.ts";
 
 export interface HostOptions {
   readonly runId: string;
   readonly ledger: Ledger;
   readonly clock: FakeClock;
   readonly agents: Readonly<Record<string, unknown>>;
-  readonly shell: ShellScript | Readonly<Record<string, ShellScript | Each>> | undefined;
+  readonly shell: ShellScripts | undefined;
   readonly asked: (asked: DecisionAsked | CheckpointAsked) => void;
   readonly prompted: (prompt: { nodeId: string; visit: number; reason: StepReason; text: string }) => void;
 }
@@ -197,8 +196,7 @@ export class MemoryHost implements FullEngineHost {
     listeners?: CommandListeners,
   ): Promise<CommandResult> {
     const { clock, shell } = this.#options;
-    const given: unknown =
-      typeof shell === "function" ? shell : scriptFor((shell as Record<string, unknown> | undefined)?.[nodeId], visit);
+    const given: unknown = typeof shell === "function" ? shell : scriptFor(shell?.[nodeId], visit);
     if (given === undefined) {
       throw new HoldpointError(
         "unsupportedNode",
@@ -321,7 +319,7 @@ const EMPTY: CommandResult = {
 
 function reservation(effect: TestEffect, state: EffectReservation["state"]): EffectReservation {
   const { attempts, effectId, error, key, result } = effect;
-  return { effectId, key, attempt: attempts, state, result: structuredClone(result) as JsonValue | undefined, error };
+  return { effectId, key, attempt: attempts, state, result: structuredClone(result), error };
 }
 
 function abortOf(signal: AbortSignal): Promise<never> {

@@ -23,7 +23,7 @@ import { changeSettings, checkDefinition } from "../workflow/rules/index.ts";
 import { FakeClock } from "./clock.ts";
 import { type EffectState, Ledger, type TestEffect, type TestEvent } from "./ledger.ts";
 import { MemoryHost } from "./memory-host.ts";
-import { type AgentScript, type AnswerScript, Each, type ShellScript } from "./script.ts";
+import { type AgentScript, type AnswerScript, Each, type ShellScripts } from "./script.ts";
 
 export interface TestOptions {
   /** As a person would give it; the workflow's parser sees it. */
@@ -33,7 +33,7 @@ export interface TestOptions {
   /** Node path → what the agent submits. */
   readonly agents?: Readonly<Record<string, AgentScript>>;
   /** One script for all commands, or node path → script. */
-  readonly shell?: ShellScript | Readonly<Record<string, ShellScript | Each>>;
+  readonly shell?: ShellScripts;
   /** Names of audiences that exist; left out, every name does. */
   readonly audiences?: readonly string[];
   readonly registry?: WorkflowRegistry<any>;

@@ -3,11 +3,14 @@ import type { AgentStep } from "../contracts/agent-step.ts";
 import type { CommandResult, CommandSpec, CommandStream } from "../contracts/command.ts";
 import type { FakeClock } from "./clock.ts";
 
-/** An answer to a human decision, or any JSON for a checkpoint. */
-export type Answer = unknown;
+/** Any JSON, and what `each` and `agentTurns` make. */
+type Value = object | string | number | boolean | null;
 
-/** One, or one for each visit; a function sees what was asked. When none is left the run waits for `run.answer`. */
-export type AnswerScript = Answer | ((asked: unknown, visit: number) => Answer);
+/**
+ * An answer to a human decision, or any JSON for a checkpoint; `each([…])` has one for every visit, a function
+ * `(asked, visit) => answer` sees what was asked. When there is none the run waits for `run.answer`.
+ */
+export type AnswerScript = ((asked: any, visit: number) => unknown) | Value;
 
 /** What an agent does in one visit: submissions in order, until one is accepted. */
 export class Turns {
@@ -30,10 +33,13 @@ export function agentTurns(...submissions: readonly unknown[]): Turns {
   return new Turns(submissions);
 }
 
-/** What each visit submits: a value, `agentTurns(…)`, a function, or `each([…])` with one of these per visit. */
+/**
+ * What a visit submits: a value, `agentTurns(…)`, a function `(step, {clock, signal}) => value`, or `each([…])` with one of
+ * these for every visit.
+ */
 export type AgentScript =
-  | unknown
-  | ((step: AgentStep, tools: { readonly clock: FakeClock; readonly signal: AbortSignal }) => unknown);
+  | ((step: AgentStep, tools: { readonly clock: FakeClock; readonly signal: AbortSignal }) => unknown)
+  | Value;
 
 /** One script per visit, in order; the last one stays. */
 export class Each {
@@ -56,9 +62,10 @@ export interface CommandTools {
   /** A line of output, as a parser of updates sees it. */
   line(text: string, stream?: CommandStream): void;
 }
-export type ShellScript =
-  | ScriptedResult
-  | ((spec: CommandSpec, tools: CommandTools) => ScriptedResult | Promise<ScriptedResult>);
+type CommandScript = (spec: CommandSpec, tools: CommandTools) => ScriptedResult | Promise<ScriptedResult>;
+export type ShellScript = ScriptedResult | CommandScript;
+/** One function for all commands, or node path → script. */
+export type ShellScripts = CommandScript | Readonly<Record<string, ShellScript | Each>>;
 
 /** The script for a visit (from 1). */
 export function scriptFor(script: unknown, visit: number): unknown {

@@ -54,7 +54,7 @@ export function decision<
   }
   const meanings: string[] = Array.isArray(choices)
     ? names.map((name) => `- ${name}`)
-    : Object.entries(choices).map(([name, meaning]) => `- ${name}: ${String(meaning)}`);
+    : Object.entries(choices).map(([name, meaning]) => `- ${name}: ${meaning}`);
   const expected = [
     `A JSON object whose field "${field}" is one of:`,
     ...meanings,

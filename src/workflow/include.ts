@@ -41,7 +41,7 @@ export type IncludedResult<Exits extends object> = {
 /** What an include's `input` must give: what the child's parser takes, or if that is unknown, what it makes. */
 export type GivenOf<Given, Input> = unknown extends Given ? Input : Given;
 
-type ExitsOf<Definition> = Definition extends WorkflowDefinition<any, infer Exits, any> ? Exits : any;
+type ExitsOf<Definition> = Definition extends WorkflowDefinition<any, infer Exits> ? Exits : any;
 type InputOf<Definition> =
   Definition extends WorkflowDefinition<infer Input, any, infer Given> ? GivenOf<Given, Input> : any;
 

@@ -24,7 +24,7 @@ const counter = defineWorkflow({
   name: "counter",
   contractId: "counter/1",
   source: "file:///one/counter.workflow.ts",
-  input: (given: { to: number }) => ({ to: Number(given.to) }),
+  input: (given: { to: number }) => ({ to: given.to }),
   maxSteps: 6,
   startAt: "count",
   nodes: {
