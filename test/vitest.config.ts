@@ -7,6 +7,7 @@ const fast = [
   "test/decision/**",
   "test/renderers/**",
   "test/workflow/**",
+  "test/testing/**",
   "test/runner/**",
   "test/state/**",
   "test/server/**",
@@ -17,8 +18,18 @@ const fast = [
 ];
 const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
 
+const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
+  resolve: {
+    // Examples and authors' tests are read as users write them.
+    alias: [
+      { find: /^holdpoint$/, replacement: source("src/workflow/index.ts") },
+      { find: /^@osolmaz\/pi-workflows$/, replacement: source("src/workflow/index.ts") },
+      { find: /^holdpoint\/testing$/, replacement: source("src/testing/index.ts") },
+    ],
+  },
   test: {
     // The hang limit: nothing asserts a shorter duration.
     testTimeout: 30_000,

@@ -3,7 +3,13 @@ import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
-import { renderCard, renderNotification, renderReply, type Part, type PartEntity } from "../../renderers/telegram/index.ts";
+import {
+  renderCard,
+  renderNotification,
+  renderReply,
+  type Part,
+  type PartEntity,
+} from "../../renderers/telegram/index.ts";
 import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;

@@ -13,6 +13,8 @@ const errorOf = (values: Values): string => {
 };
 const tail = (text: string, before = ": "): string => (text ? `${before}${text}` : "");
 
+const list = (value: unknown): string => (Array.isArray(value) ? value.map(str).join(", ") : str(value));
+
 const seconds = (value: unknown): string => `${Math.ceil(Number(value) / 1_000)} s`;
 
 const WORDS: Readonly<Record<string, (values: Values) => string>> = {
@@ -34,6 +36,19 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "effect.reserved": (v) => `Effect ${str(v["effectType"])} begins (attempt ${str(v["attempt"])})`,
   "effect.reported": (v) => `Effect ${str(v["effectType"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
   "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}`,
+  "checkpoint.requested": (v) =>
+    `Stopped at checkpoint ${str(v["nodeId"])} (${str(v["shortId"])})${tail(str(v["summary"]))}`,
+  "checkpoint.answered": (v) => `Checkpoint ${str(v["nodeId"])} answered`,
+  "notification.stored": (v) => `Told${v["audience"] == null ? "" : ` ${str(v["audience"])}`}: ${str(v["message"])}`,
+  "notification.outcome": (v) => `Message to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
+  "settings.created": (v) => `Settings ${str(v["scopeId"])} begin`,
+  "settings.changed": (v) => `Settings changed (version ${str(v["changeNumber"])})${tail(list(v["paths"]))}`,
+  "settings.routeRetried": (v) => `${str(v["nodeId"])} decides again: its settings had changed`,
+  "followUp.queued": (v) => `Follow-up ${str(v["orderNumber"])} queued`,
+  "followUp.removed": (v) => `Follow-up ${str(v["orderNumber"])} removed`,
+  "include.entered": (v) => `Entered ${str(v["mount"])} (${str(v["workflow"])}, invocation ${str(v["invocation"])})`,
+  "include.exited": (v) => `Left ${str(v["mount"])} through ${str(v["exit"])}`,
+  "run.restarted": (v) => `Restarted as ${str(v["runId"])}`,
   "decision.requested": (v) => `Asked ${str(v["audience"])}: ${str(v["title"])} (${str(v["fingerprint"])})`,
   "delivery.recorded": (v) => `Attempt ${str(v["attempt"])} to ${str(v["destination"])} recorded`,
   "delivery.dispatching": (v) => `Sending part ${str(v["part"])}/${str(v["of"])} to ${str(v["destination"])}`,

@@ -32,6 +32,7 @@ const BY_KIND: Partial<Record<ErrorKind, ExitName>> = {
   runNotFound: "notFound",
   ambiguousId: "notFound",
   decisionNotFound: "notFound",
+  requestNotFound: "notFound",
   effectNotFound: "notFound",
   channelUnknown: "notFound",
   referenceInvalid: "usage",

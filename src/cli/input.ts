@@ -33,6 +33,17 @@ export async function readJson(given: string, what: string, io: Io): Promise<Jso
   }
 }
 
+/** As `readJson`, but what is no JSON is the text itself, unless it comes from a file or standard input. */
+export async function readAnswer(given: string, what: string, io: Io): Promise<JsonValue> {
+  if (given === "-" || given.startsWith("@")) return readJson(given, what, io);
+  try {
+    JSON.parse(given);
+  } catch {
+    return given;
+  }
+  return readJson(given, what, io);
+}
+
 async function textOf(given: string, what: string, io: Io): Promise<{ text: string; source: string }> {
   if (given === "-") return { text: await readAll(io.stdin), source: "Standard input" };
   if (!given.startsWith("@")) return { text: given, source: `The value of ${what}` };

@@ -77,21 +77,76 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/workflows.ts")).workflows,
   );
   add(program, "show <run>", "tell the story of a run", async () => (await import("./commands/show.ts")).show);
+  const revision = ["--revision <n>", "only when the run has this revision"] as const;
   add(
     program,
     "pause <run>",
     "stop working on a run; its questions stay open",
     async () => (await import("./commands/control.ts")).pause,
-  );
+  ).option(...revision);
   add(
     program,
     "resume <run>",
     "go on with a paused or parked run",
     async () => (await import("./commands/control.ts")).resume,
+  ).option(...revision);
+  add(program, "cancel <run>", "end a run", async () => (await import("./commands/control.ts")).cancel)
+    .option("--reason <text>", "why, for the record and the card")
+    .option(...revision);
+  add(
+    program,
+    "restart <run>",
+    "start a run that has ended once more, with the same input",
+    async () => (await import("./commands/control.ts")).restart,
+  )
+    .option("--reason <text>", "why, for the record")
+    .option(...revision);
+  add(
+    program,
+    "answer <run|request> <json|text>",
+    "answer a checkpoint; the answer becomes its output",
+    async () => (await import("./commands/control.ts")).answer,
+  )
+    .option("--text", "take it as text, even if it is JSON")
+    .option(...revision);
+  add(
+    program,
+    "settings <run>",
+    "show the settings of a run and what of them can be changed",
+    async () => (await import("./commands/settings.ts")).settings,
   );
-  add(program, "cancel <run>", "end a run", async () => (await import("./commands/control.ts")).cancel).option(
-    "--reason <text>",
-    "why, for the record and the card",
+  add(
+    program,
+    "change-settings <run> <patch>",
+    "change settings by a JSON Patch: JSON, @file, or - for standard input",
+    async () => (await import("./commands/settings.ts")).changeSettings,
+  )
+    .option("--mount <path>", "those of an included workflow")
+    .option("--expect <n>", "only when the settings have this version")
+    .option(...revision);
+  add(
+    program,
+    "queue-follow-up <run> <text>",
+    "queue a prompt that is sent after the run has succeeded",
+    async () => (await import("./commands/settings.ts")).queueFollowUp,
+  ).option(...revision);
+  add(
+    program,
+    "remove-follow-up <run> <number>",
+    "remove a follow-up that was not sent, by number or id",
+    async () => (await import("./commands/settings.ts")).removeFollowUp,
+  ).option(...revision);
+  add(
+    program,
+    "updates <run>",
+    "what a run says about itself, with its progress",
+    async () => (await import("./commands/updates.ts")).updates,
+  );
+  add(
+    program,
+    "output <run> [node]",
+    "print the result of a run, or the output of one node, as JSON",
+    async () => (await import("./commands/updates.ts")).output,
   );
   add(
     program,

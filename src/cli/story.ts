@@ -17,6 +17,8 @@ const MACHINERY = new Set([
   "reply.outcome",
   "settlement.queued",
   "settlement.outcome",
+  "notification.outcome",
+  "settings.created",
 ]);
 
 /** Events worth a line for people, oldest first. */
@@ -115,7 +117,9 @@ export function effectTitle(effect: EffectSummary): string {
   if (effect.purpose === "action") return clean(effect.type);
   const place = effect.destination === null ? "" : ` at ${clean(effect.destination)}`;
   const what =
-    { delivery: "card", settlement: "outcome on the card", reply: "reply" }[effect.purpose] ?? effect.purpose;
+    { delivery: "card", settlement: "outcome on the card", reply: "reply", notification: "notification" }[
+      effect.purpose
+    ] ?? effect.purpose;
   return `${what}${subject}${place}`;
 }
 

@@ -12,14 +12,17 @@ export { resolveHome, socketPathOf } from "./home.ts";
 export { HoldpointError, isHoldpointError, type ErrorKind, type ErrorRecord } from "../contracts/errors.ts";
 export type {
   ChannelStatus,
+  CheckpointSummary,
   DecisionSummary,
   EffectDetail,
   EffectSummary,
   OperationName,
   OperationPayload,
   OperationResult,
+  ProgressView,
   RunSummary,
   RunView,
   ServerStatus,
+  SettingsScope,
   TimelineItem,
 } from "../contracts/protocol/operations.ts";

@@ -47,8 +47,9 @@ export const progressSchema = z
     sourceEstimatedFinishAt: time.optional(),
   })
   .superRefine(({ completed, total, unit }, context) => {
-    const issue = (path: string, message: string): void =>
-      void context.addIssue({ code: "custom", path: [path], message });
+    const issue = (path: string, message: string): void => {
+      context.addIssue({ code: "custom", path: [path], message });
+    };
     if (completed !== undefined && total !== undefined && completed > total)
       issue("completed", `is ${completed}, more than the total of ${total}`);
     if (unit === undefined && (completed !== undefined || total !== undefined)) issue("unit", "is needed with counts");

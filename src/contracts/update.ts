@@ -49,7 +49,7 @@ export function parseUpdate(given: unknown): UpdateEnvelope {
   if (envelope.type !== PROGRESS_TYPE) return envelope;
   const progress = progressSchema.safeParse(envelope.data);
   if (!progress.success) throw refused(progress.error, "data.");
-  return { ...envelope, data: progress.data as UpdateEnvelope["data"] };
+  return { ...envelope, data: progress.data };
 }
 
 /** What the current projection is keyed by. */

@@ -88,6 +88,8 @@ class Session {
       case "content.part":
         if (!this.#host.answer(frame)) throw unexpected(`a reply to message ${frame.messageId}`);
         return;
+      case "settings.changed":
+        return this.#engine?.settingsChanged(frame.version);
       case "claimLost":
         this.#engine?.stop("another owner has the run");
         return this.#finish({ kind: "claimLost" });
@@ -121,7 +123,9 @@ class Session {
     const { definition, input } = loaded;
     const { results, mounts } = await this.#stateWithContents();
     if (this.#over) return;
-    const resume = { position, visits, results, steps: this.#steps, mounts };
+    // Mounts whose inputs nobody has made yet are entered by the engine, which then says what they are.
+    const entered = mounts.some(({ input }) => input !== undefined) || position.step > 0;
+    const resume = { position, visits, results, steps: this.#steps, ...(entered ? { mounts } : {}) };
     this.#engine = new Engine({ definition, input, host: this.#host, resume });
     await this.#execute(this.#engine);
   }

@@ -13,6 +13,7 @@ import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
 import type { Ports, Timer } from "./ports.ts";
+import { ManagedRuns } from "./runs/managed-runs.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { RunWatchers } from "./views/run-watchers.ts";
 
@@ -45,6 +46,7 @@ export class ServerCore {
   readonly scheduler: RunScheduler;
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
+  readonly managed: ManagedRuns;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -63,7 +65,10 @@ export class ServerCore {
     this.#config = options.config;
     this.crashes = new CrashLog(clock);
     const wake: Wake = {
-      runs: () => this.scheduler.wake(),
+      runs: () => {
+        this.scheduler.wake();
+        this.managed.wake();
+      },
       channels: () => this.channels.wake(),
       deadlines: () => this.#deadlines.wake(),
       views: () => this.watchers.wake(),
@@ -101,6 +106,7 @@ export class ServerCore {
       onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
     });
     this.watchers = new RunWatchers(store, clock, log);
+    this.managed = new ManagedRuns({ store, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -185,6 +191,7 @@ export class ServerCore {
     this.#sweep?.cancel();
     this.#hearing.stop();
     this.#deadlines.stop();
+    this.managed.stop();
     await Promise.all([this.channels.stop(), this.scheduler.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
@@ -203,6 +210,7 @@ export class ServerCore {
     if (silentSince !== null) this.#hearing.begin(silentSince);
     await this.channels.apply(specs);
     this.scheduler.start();
+    this.managed.wake();
     this.#deadlines.wake();
     this.#beat();
     this.#sweepInbox();

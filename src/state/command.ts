@@ -19,7 +19,8 @@ export const LABELS: ReadonlySet<string> = labels;
  * Throws when the label is taken: two commands behind one fault point would hide one of them from the crash tests.
  */
 export function defineCommand<I, O>(label: string, run: (tx: Tx, input: I) => O): Command<I, O> {
-  if (!/^[a-z][a-zA-Z]*\.[a-zA-Z]+$/.test(label)) throw new Error(`command label "${label}" has not the form aggregate.verb`);
+  if (!/^[a-z][a-zA-Z]*\.[a-zA-Z]+$/.test(label))
+    throw new Error(`command label "${label}" has not the form aggregate.verb`);
   if (labels.has(label)) throw new Error(`command label "${label}" is used twice`);
   labels.add(label);
   return { label, run };

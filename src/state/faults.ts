@@ -35,7 +35,7 @@ export interface FaultPoint {
 
 /** Reads `<label>:<before|after>[:n][+batch]`. Throws `usage` for another form or an unknown label. */
 export function parseFault(text: string): FaultPoint {
-  const match = /^([a-z]+\.[A-Za-z]+):(before|after)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(text);
+  const match = /^([a-z][a-zA-Z]*\.[A-Za-z]+):(before|after)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(text);
   if (match === null) {
     throw new HoldpointError("usage", `HOLDPOINT_FAULT "${text}" has not the form <label>:<before|after>[:n][+batch].`);
   }

@@ -42,7 +42,7 @@ export function unpackOrNull(db: { unpack(text: string): JsonValue }, text: stri
 }
 
 /** A packed column for people: its value, or for one of more than `limit` bytes a note with its size, without reading it. */
-export function shownValue(db: ReadDb, text: string, limit: number): JsonValue {
+export function shownValue(db: Reader & { unpack(text: string): JsonValue }, text: string, limit: number): JsonValue {
   const large = largeContent(db, text, limit);
   return large === null ? db.unpack(text) : `(${large.bytes} bytes, too large for this view)`;
 }

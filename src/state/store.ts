@@ -30,6 +30,8 @@ import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
+export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { ManagedRun } from "./managed/rows.ts";
 export type { Launch } from "./runs/claim.ts";
 export type { RunListRow } from "./runs/reads.ts";
 export { LABELS } from "./command.ts";

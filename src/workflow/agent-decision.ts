@@ -54,7 +54,7 @@ export function decision<
   }
   const meanings: string[] = Array.isArray(choices)
     ? names.map((name) => `- ${name}`)
-    : Object.entries(choices).map(([name, meaning]) => `- ${name}: ${String(meaning)}`);
+    : Object.entries(choices).map(([name, meaning]) => `- ${name}: ${meaning}`);
   const expected = [
     `A JSON object whose field "${field}" is one of:`,
     ...meanings,
@@ -83,14 +83,14 @@ export function decision<
 export function decisionEdge<
   const Choices extends RouteChoices,
   const From extends string,
-  const To extends string,
+  const Cases extends { readonly [Name in RouteOf<Choices>]: string },
 >(options: {
   readonly from: From;
   readonly choices: Choices;
-  readonly cases: { readonly [Name in RouteOf<NoInfer<Choices>>]: To };
+  readonly cases: Cases & { readonly [Name in Exclude<keyof Cases, RouteOf<Choices>>]: never };
   /** As in the decision. */
   readonly field?: string;
-}): SwitchEdge<From, To> {
+}): SwitchEdge<From, Cases[keyof Cases] & string> {
   const { cases, choices, field = "route", from } = options;
   const names = routeNames(choices, `decisionEdge from "${from}"`);
   const missing = names.filter((name) => !Object.hasOwn(cases, name));

@@ -175,6 +175,14 @@ class Compiler {
       if (node === undefined) throw this.#invalid(mount, `${where} leaves from "${exit.from}", which is no node`);
       const { validate } = exit;
       if (validate !== undefined) {
+        const { type } = node.node;
+        if (type === "humanDecision" || type === "checkpoint") {
+          // Their output is an answer, which counts before anything of the workflow can look at it.
+          throw this.#invalid(
+            mount,
+            `${where} has a validate, but leaves from "${exit.from}", which waits for an answer; put a compute node between`,
+          );
+        }
         if (typeof validate !== "function") throw this.#invalid(mount, `${where} has a validate that is no function`);
         (node.exitChecks ??= []).push({ where: mount === "" ? exitName : `${mount}.${exitName}`, validate });
       }

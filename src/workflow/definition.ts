@@ -29,7 +29,7 @@ export interface ExitDefinition<From extends string = string> {
 }
 type ExitOptions = Readonly<Record<string, ExitDefinition>>;
 
-type ExitsOfMount<M> = M extends IncludedWorkflow<infer Exits, any, any> ? Exits : never;
+type ExitsOfMount<M> = M extends IncludedWorkflow<infer Exits> ? Exits : never;
 /** `<mount>.<exit>` for every exit of every mount. */
 type ExitAddress<I extends Includes> = {
   [Mount in keyof I & string]: `${Mount}.${keyof ExitsOfMount<I[Mount]> & string}`;

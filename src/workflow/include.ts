@@ -41,7 +41,7 @@ export type IncludedResult<Exits extends object> = {
 /** What an include's `input` must give: what the child's parser takes, or if that is unknown, what it makes. */
 export type GivenOf<Given, Input> = unknown extends Given ? Input : Given;
 
-type ExitsOf<Definition> = Definition extends WorkflowDefinition<any, infer Exits, any> ? Exits : any;
+type ExitsOf<Definition> = Definition extends WorkflowDefinition<any, infer Exits> ? Exits : any;
 type InputOf<Definition> =
   Definition extends WorkflowDefinition<infer Input, any, infer Given> ? GivenOf<Given, Input> : any;
 
@@ -119,6 +119,8 @@ export function includedResult(context: { readonly outputs: object }, mount: str
 }
 
 type ExitName<Result> = Result extends { readonly exit: infer Exit extends string } ? Exit : string;
-type OutputOfExit<Result, Exit> = Result extends { readonly exit: Exit; readonly output: infer Output }
-  ? Output
-  : never;
+type OutputOfExit<Result, Exit> = 0 extends 1 & Result
+  ? any
+  : Result extends { readonly exit: Exit; readonly output: infer Output }
+    ? Output
+    : never;

@@ -62,6 +62,12 @@ export interface PartFact {
   readonly state: string;
   readonly reference: string | null;
 }
+/** A checkpoint that a run waits or waited for. */
+export interface CheckpointFact {
+  readonly requestId: string;
+  readonly runNo: number;
+  readonly status: string;
+}
 export interface EventFact {
   readonly runNo: number;
   readonly type: string;
@@ -78,6 +84,7 @@ export interface Facts {
   readonly effectAttempts: readonly EffectAttemptFact[];
   readonly parts: readonly PartFact[];
   readonly events: readonly EventFact[];
+  readonly checkpoints: readonly CheckpointFact[];
   /** Update ids that have a verdict. */
   readonly inbox: readonly number[];
   /** Child processes and runners that are not known to have ended. */
@@ -116,6 +123,7 @@ export function readFacts(path: string): Facts {
       events: all(
         "SELECT run_no AS runNo, event_type AS type, payload FROM events JOIN runs USING (resource_no) ORDER BY resource_no, event_index",
       ),
+      checkpoints: all("SELECT request_id AS requestId, run_no AS runNo, status FROM interactive_requests"),
       inbox: all<{ id: number }>("SELECT update_id AS id FROM channel_inbox").map(({ id }) => id),
       alive: [
         ...all<{ what: string }>("SELECT kind || ' ' || name AS what FROM child_processes WHERE ended_at IS NULL"),

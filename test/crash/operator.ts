@@ -76,6 +76,7 @@ export class Operator {
       if (message.from !== "bot" || known.has(`${place}:${message.id}`)) return false;
       if (effect.purpose === "reply")
         return message.forceReply !== undefined || JSON.stringify(request).includes(message.text.slice(0, 20));
+      if (effect.purpose === "notification") return message.text.includes("The study was measured.");
       const first = message.versions[0] ?? message;
       if (!first.text.includes(effect.decisionFingerprint ?? "?")) return false;
       return doubtful === undefined || doubtful.of === 1 || first.text.includes(`part ${doubtful.part}/${doubtful.of}`);

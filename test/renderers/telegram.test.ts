@@ -3,7 +3,14 @@
 import { describe, expect, test } from "vitest";
 
 import { inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
-import { ackText, bodyOf, renderCard, renderReply, type Part } from "../../renderers/telegram/index.ts";
+import {
+  ackText,
+  bodyOf,
+  renderCard,
+  renderNotification,
+  renderReply,
+  type Part,
+} from "../../renderers/telegram/index.ts";
 import { replyText } from "../../renderers/text/en.ts";
 import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
 
@@ -313,5 +320,46 @@ describe("what people are told", () => {
       expect(replyText(code, clock).length).toBeGreaterThan(5);
       expect(ackText(code, clock).length).toBeLessThanOrEqual(200);
     }
+  });
+});
+
+describe("a notification", () => {
+  const notification = {
+    level: "progress",
+    workflowName: "deploy",
+    title: "shop-api 4.12.0",
+    runShortId: "7k3f",
+    message: "Half of it is done.",
+    at: NOON,
+  } as const;
+  const at = { timeZone: "Europe/Berlin", reference: NOON };
+
+  test("says what the run said under its name, with nothing to press", () => {
+    const part = only(renderNotification(notification, at));
+    expect(part.text.split("\n")).toEqual([
+      "\u2139\ufe0f shop-api 4.12.0",
+      "Half of it is done.",
+      "",
+      "deploy \u00b7 run 7k3f",
+    ]);
+    expect(marked(part, "bold")).toEqual(["shop-api 4.12.0"]);
+    expect(part.buttons).toEqual([]);
+    expect(only(renderNotification({ ...notification, level: "final", title: null }, at)).text).toMatch(
+      /^\u{1F3C1} deploy\n/u,
+    );
+  });
+
+  test("of many words is cut into parts that give its text exactly, and keeps hidden characters visible", () => {
+    const message = `${"A line of the report.\n".repeat(600)}\u202eevil`;
+    const parts = renderNotification({ ...notification, message }, at);
+    expect(parts.length).toBeGreaterThan(3);
+    expect(bodyOf(parts)).toBe(inert(message, { lines: true }));
+    for (const { text } of parts) expect(text.length).toBeLessThanOrEqual(4_096);
+    expect(parts.at(-1)?.text).toContain("\u27e8U+202E\u27e9evil");
+  });
+
+  test("that may be a repeat says so", () => {
+    const part = only(renderNotification({ ...notification, possibleRepeatOf: NOON - 60_000 }, at));
+    expect(part.text).toContain("Possible repeat of the message from ");
   });
 });

@@ -1,9 +1,10 @@
 /**
  * `holdpoint show <run>`: the story of one run.
  */
-import type { DecisionSummary, EffectSummary, RunView } from "../../client/index.ts";
+import type { CheckpointSummary, DecisionSummary, EffectSummary, RunView } from "../../client/index.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Context, Paint } from "../context.ts";
+import { progressLine } from "../progress.ts";
 import { clean, cutToColumns, hang } from "../layout.ts";
 import {
   certainty,
@@ -35,11 +36,24 @@ export function tell(context: Context, view: RunView): void {
     );
   }
   if (items.length === 0) context.line("  Nothing yet.");
-  if (view.decisions.length > 0) {
+  if (view.decisions.length + view.checkpoints.length > 0) {
     context.heading("What was asked");
     for (const decision of view.decisions) decisionLines(context, decision);
+    for (const checkpoint of view.checkpoints) checkpointLines(context, checkpoint);
   }
   outside(context, view.effects);
+  if (view.progress.length > 0) {
+    context.heading("Progress");
+    for (const progress of view.progress) context.lines(hang(progressLine(progress), context.width, "  ", "    "));
+  }
+  if (view.followUps.length > 0) {
+    context.heading("Follow-ups");
+    for (const followUp of view.followUps) {
+      const why = followUp.reason === null ? "" : ` (${clean(followUp.reason)})`;
+      const text = `${followUp.orderNumber}  ${followUp.status}${why}: ${clean(followUp.prompt)}`;
+      context.lines(hang(cutToColumns(text, context.width * 2), context.width, "  ", "     "));
+    }
+  }
   if (view.finalOutput !== null) {
     context.heading("Result");
     context.line(`  ${jsonLine(view.finalOutput, context.width - 2)}`);
@@ -63,6 +77,10 @@ function head(context: Context, view: RunView): void {
   context.line(
     `${context.paint(colourOf(run.status), statusWord(run.status))} · started ${when(run.createdAt)}${took} · ${steps}`,
   );
+  if (view.lineage.restartOf !== null)
+    context.line(cutToColumns(`Restart ${view.lineage.restartNumber} of ${view.lineage.restartOf}`, context.width));
+  if (view.lineage.restartedAs !== null)
+    context.line(cutToColumns(`Restarted as ${view.lineage.restartedAs}`, context.width));
   context.line(context.paint("dim", cutToColumns(`${run.runId} · ${clean(view.workflowPath)}`, context.width)));
 }
 
@@ -72,6 +90,21 @@ function decisionLines(context: Context, decision: DecisionSummary): void {
   context.lines(hang(resolutionLine(decision), context.width, indent, indent));
   for (const line of destinationLines(decision)) context.lines(hang(line, context.width, indent, `${indent}  `));
   for (const note of decision.notes) context.lines(hang(clean(note), context.width, indent, indent));
+}
+
+function checkpointLines(context: Context, checkpoint: CheckpointSummary): void {
+  const indent = " ".repeat(12);
+  const title = `${checkpoint.shortId}  ${clean(checkpoint.summary ?? `checkpoint ${checkpoint.nodeId}`)}`;
+  context.lines(hang(title, context.width, "  ", indent));
+  if (checkpoint.content !== null) context.line(`${indent}${jsonLine(checkpoint.content, context.width - 12)}`);
+  const at = checkpoint.settledAt === null ? "" : `, ${when(checkpoint.settledAt)}`;
+  const end =
+    checkpoint.status === "pending"
+      ? "Waiting for an answer."
+      : checkpoint.status === "cancelled"
+        ? `Cancelled${at}.`
+        : `Answered${at}: ${jsonLine(checkpoint.answer, context.width - 40)}`;
+  context.lines(hang(end, context.width, indent, indent));
 }
 
 /** Actions one by one; messages only when something is open or in doubt, else their number. */

@@ -2,6 +2,8 @@
  * The operations of client.v1: name → payload and result. One table for the server's gateway, the client library and the docs.
  */
 import { z } from "zod";
+import { INCLUDE } from "../limits.ts";
+import { progressStatusSchema } from "../progress.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
@@ -127,6 +129,86 @@ export const timelineItemSchema = z.strictObject({
 });
 export type TimelineItem = z.infer<typeof timelineItemSchema>;
 
+/** A checkpoint of a run. Large contents and answers are named with their size. */
+export const checkpointSummarySchema = z.strictObject({
+  requestId: z.string(),
+  shortId: z.string(),
+  nodeId: z.string(),
+  visit: z.number().int(),
+  summary: z.string().nullable(),
+  content: jsonSchema,
+  status: z.enum(["pending", "settled", "cancelled"]),
+  answer: jsonSchema.nullable(),
+  settledBy: z.string().nullable(),
+  createdAt: z.number().int(),
+  settledAt: z.number().int().nullable(),
+});
+export type CheckpointSummary = z.infer<typeof checkpointSummarySchema>;
+
+/** When something may be done, in milliseconds from now, or why nothing can be said. */
+export const estimateSchema = z.discriminatedUnion("kind", [
+  z.strictObject({
+    kind: z.literal("estimate"),
+    /** `source`: stated by whoever reports; `measured`: from the rate of the last intervals. */
+    by: z.enum(["source", "measured"]),
+    remainingMs: z.strictObject({ low: z.number(), median: z.number(), high: z.number() }),
+    confidence: z.enum(["low", "medium", "high"]).nullable(),
+  }),
+  z.strictObject({ kind: z.literal("unavailable"), reason: z.string() }),
+]);
+
+/** What a run says of its progress, by key, with the estimate as the server sees it now. */
+export const progressViewSchema = z.strictObject({
+  key: z.string(),
+  label: z.string(),
+  status: progressStatusSchema,
+  phase: z.string().nullable(),
+  completed: z.number().nullable(),
+  total: z.number().nullable(),
+  unit: z.string().nullable(),
+  at: z.number().int(),
+  estimate: estimateSchema,
+});
+export type ProgressView = z.infer<typeof progressViewSchema>;
+
+/** A prompt that goes out after the run succeeded; its text is cut. */
+export const followUpSummarySchema = z.strictObject({
+  followUpId: z.string(),
+  orderNumber: z.number().int(),
+  status: z.enum(["queued", "sent", "settled", "removed", "cancelled"]),
+  source: z.string(),
+  prompt: z.string(),
+  reason: z.string().nullable(),
+  createdAt: z.number().int(),
+});
+export type FollowUpSummary = z.infer<typeof followUpSummarySchema>;
+
+/** The newest update of one type and key. */
+export const updateViewSchema = z.strictObject({
+  seq: z.number().int(),
+  updateId: z.string(),
+  type: z.string(),
+  key: z.string(),
+  nodeId: z.string(),
+  data: jsonSchema,
+  at: z.number().int(),
+});
+export type UpdateView = z.infer<typeof updateViewSchema>;
+
+/** A scope of settings as the caller may see it. */
+export const settingsScopeSchema = z.strictObject({
+  scopeId: z.string(),
+  mount: z.string(),
+  invocation: z.number().int(),
+  changeNumber: z.number().int(),
+  hash: z.string(),
+  description: z.string().nullable(),
+  /** Null when nothing of it may be read. */
+  value: jsonSchema.nullable(),
+  changeable: z.array(z.string()),
+});
+export type SettingsScope = z.infer<typeof settingsScopeSchema>;
+
 export const runViewSchema = z.strictObject({
   schema: z.literal("holdpoint.run-view.v1"),
   run: runSummarySchema,
@@ -142,6 +224,17 @@ export const runViewSchema = z.strictObject({
   timelineCut: z.boolean(),
   decisions: z.array(decisionSummarySchema),
   effects: z.array(effectSummarySchema),
+  checkpoints: z.array(checkpointSummarySchema),
+  progress: z.array(progressViewSchema),
+  /** Updates that the run published, and how many of them are the newest of their type and key. */
+  updates: z.strictObject({ published: z.number().int(), current: z.number().int() }),
+  followUps: z.array(followUpSummarySchema),
+  /** The run that this one repeats, and the one that repeats it. */
+  lineage: z.strictObject({
+    restartOf: z.string().nullable(),
+    restartNumber: z.number().int(),
+    restartedAs: z.string().nullable(),
+  }),
   /** Server and child processes that worked on it: kind, pid. */
   processes: z.array(
     z.strictObject({
@@ -206,6 +299,13 @@ const runAck = z.strictObject({
   revision: z.number().int(),
 });
 
+const followUpAck = z.strictObject({
+  runId: z.string(),
+  followUpId: z.string(),
+  orderNumber: z.number().int(),
+  status: z.string(),
+});
+
 /** `change: true` operations need an idempotency key and leave a receipt. Record references take short ids and prefixes. */
 export const OPERATIONS = {
   "server.status": operation(false, empty, serverStatusSchema),
@@ -231,6 +331,50 @@ export const OPERATIONS = {
   "run.pause": operation(true, runRef, runAck),
   "run.resume": operation(true, runRef, runAck),
   "run.cancel": operation(true, z.strictObject({ run: name, reason: z.string().max(1_000).nullable() }), runAck),
+  /** A new run of the same workflow and input. Repeated for the same revision it gives the same run. */
+  "run.restart": operation(true, z.strictObject({ run: name, reason: z.string().max(1_000).nullable() }), runAck),
+  /** The answer becomes the output of the checkpoint's node. `request` may be the run when it waits for one. */
+  "checkpoint.answer": operation(true, z.strictObject({ request: name, answer: jsonSchema }), runAck),
+  "run.settings": operation(
+    false,
+    runRef,
+    z.strictObject({ runId: z.string(), revision: z.number().int(), scopes: z.array(settingsScopeSchema) }),
+  ),
+  /** JSON Patch (RFC 6902) on the latest invocation of a mount; the empty mount is the run itself. */
+  "run.changeSettings": operation(
+    true,
+    z.strictObject({
+      run: name,
+      mount: z.string().max(INCLUDE.pathChars),
+      patch: jsonSchema,
+      expectedChangeNumber: z.number().int().nonnegative().nullable(),
+    }),
+    z.strictObject({ runId: z.string(), scopeId: z.string(), changeNumber: z.number().int(), hash: z.string() }),
+  ),
+  "followUp.queue": operation(true, z.strictObject({ run: name, prompt: z.string() }), followUpAck),
+  "followUp.remove": operation(true, z.strictObject({ run: name, followUp: name }), followUpAck),
+  /** The newest update of each type and key, a page at a time: `after` is the number of the last one seen, -1 at first. */
+  "run.updates": operation(
+    false,
+    z.strictObject({ run: name, after: z.number().int().min(-1), limit: z.number().int().min(1).max(256) }),
+    z.strictObject({
+      runId: z.string(),
+      updates: z.array(updateViewSchema),
+      progress: z.array(progressViewSchema),
+      published: z.number().int(),
+      more: z.boolean(),
+    }),
+  ),
+  /** A part of the JSON of a node's output, or without a node of the run's result; for values too large for a view. */
+  "run.output": operation(
+    false,
+    z.strictObject({
+      run: name,
+      node: z.string().max(INCLUDE.pathChars).nullable(),
+      offset: z.number().int().nonnegative(),
+    }),
+    z.strictObject({ sha256: z.string(), bytes: z.number().int(), offset: z.number().int(), data: z.string() }),
+  ),
   "decision.list": operation(
     false,
     z.strictObject({ all: z.boolean() }),

@@ -13,6 +13,7 @@ import { z } from "zod";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
+import { settingsVersionSchema } from "../settings.ts";
 import { updateEnvelopeSchema } from "../update.ts";
 import { contentRefSchema, errorRecordSchema, jsonSchema } from "./shared.ts";
 
@@ -133,6 +134,8 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
     result: jsonSchema.optional(),
     error: errorRecordSchema.optional(),
   }),
+  /** A scope of settings has another version; attempts that begin from now on see it. */
+  z.strictObject({ type: z.literal("settings.changed"), version: settingsVersionSchema }),
   z.strictObject({ type: z.literal("claimLost") }),
   /** End now: the run was paused, cancelled, or the server stops. */
   z.strictObject({ type: z.literal("stop"), reason: z.string() }),

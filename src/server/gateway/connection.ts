@@ -138,10 +138,12 @@ function outcomeOf(error: unknown): ClientResponse["outcome"] {
   switch (error.kind) {
     case "idempotencyConflict":
     case "revisionConflict":
+    case "settingsChanged":
       return "conflict";
     case "runNotFound":
     case "effectNotFound":
     case "decisionNotFound":
+    case "requestNotFound":
     case "channelUnknown":
       return "notFound";
     case "claimLost":

@@ -11,11 +11,12 @@ import type { ServerCore } from "../core.ts";
 import { decisionSummaries, runSummaries, runView } from "../views/run-view.ts";
 import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
+import { controlHandlers } from "./control-handlers.ts";
 
 /** Handlers over one core. */
 export function makeHandlers(core: ServerCore): Handlers {
   const { store, ports } = core.options;
-  const actor = { type: "human", id: `uid:${userInfo().uid}` };
+  const actor = { type: "human", id: `uid:${userInfo().uid}` } as const;
   const receipt = (operation: OperationName, payload: unknown, caller: Caller): Receipt | null =>
     caller.idempotencyKey === null
       ? null
@@ -28,6 +29,7 @@ export function makeHandlers(core: ServerCore): Handlers {
         };
   const wakeAll = (): void => {
     core.scheduler.wake();
+    core.managed.wake();
     core.channels.wake();
     core.wakeDeadlines();
     core.watchers.wake();
@@ -79,6 +81,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.pause": control("run.pause", "pause"),
     "run.resume": control("run.resume", "resume"),
     "run.cancel": control("run.cancel", "cancel"),
+    ...controlHandlers(core, { actor, receipt, wakeAll }),
     "decision.list": ({ all }) => read({ decisions: decisionSummaries(store.read.decisions.list({ all })) }),
     "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
     "effect.show": ({ effect }) => read(store.read.effects.get(effect)),

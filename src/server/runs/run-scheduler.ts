@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { cpus } from "node:os";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { LANES, LEASE, PROCESS } from "../../contracts/limits.ts";
+import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { Launch } from "../../state/store.ts";
 import type { CrashLog } from "../crash-log.ts";
 import { untilWritten } from "../until-written.ts";
@@ -112,6 +113,12 @@ export class RunScheduler {
     entry.session?.stop(reason);
     await entry.worker?.end();
     await entry.done;
+  }
+
+  /** Tells the runner of a run, if it has one now, what its settings are. */
+  settingsChanged(runId: string, version: SettingsVersion): void {
+    for (const { claimed, session } of this.#active.values())
+      if (claimed.claim.runId === runId) session?.settingsChanged(version);
   }
 
   /** No new claims; every runner is told to end and waited for. */

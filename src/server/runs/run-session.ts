@@ -4,6 +4,7 @@
  */
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
+import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
@@ -101,6 +102,11 @@ export class RunSession {
     if (this.end !== "open") return;
     this.#send({ type: "stop", reason });
     this.#finish("stopped");
+  }
+
+  /** A person changed settings of this run: attempts that begin from now on see them. */
+  settingsChanged(version: SettingsVersion): void {
+    if (this.end === "open") this.#send({ type: "settings.changed", version });
   }
 
   #send(...frames: ToRunner[]): void {

@@ -1,12 +1,19 @@
 /** Run views, computed from domain rows. Display status is derived here and nowhere else (CONTRACTS 3.4, newest order). */
 import { ERRORS, type ErrorRecord } from "../../contracts/errors.ts";
-import { PAGE } from "../../contracts/limits.ts";
-import type { DecisionSummary, RunSummary, RunView } from "../../contracts/protocol/operations.ts";
+import { cutToUnits } from "../../contracts/decision/graphemes.ts";
+import { FOLLOW_UP, PAGE } from "../../contracts/limits.ts";
+import type { CheckpointSummary, DecisionSummary, RunSummary, RunView } from "../../contracts/protocol/operations.ts";
 import { errorRecordSchema, type JsonValue } from "../../contracts/protocol/shared.ts";
 import type { RunListRow, Store } from "../../state/store.ts";
+import { PROGRESS_KEYS, progressViews } from "./progress-view.ts";
 
 /** Outputs in one view together; larger ones are named with their size. */
 const OUTPUTS_BYTES = 64 * 1024;
+
+/** Checkpoints that one view shows. */
+const CHECKPOINTS = 32;
+/** Of a follow-up's text. */
+const PROMPT_UNITS = 400;
 
 /** A page of runs, newest first. `before` is the page's cursor: the number of rows already seen from the newest. */
 export function runSummaries(
@@ -51,6 +58,14 @@ export function runView(store: Store, ref: string, now: number): RunView {
     timelineCut: cut,
     decisions: decisionSummaries(decisions),
     effects: store.read.effects.byRun(row.runNo),
+    checkpoints: checkpointSummaries(store, row.runNo),
+    progress: progressViews(store, row.runNo, now, PROGRESS_KEYS),
+    updates: updateCounts(store, row.runNo),
+    followUps: store.read.followUps
+      .byRun(row.runNo)
+      .slice(-FOLLOW_UP.perRun)
+      .map((followUp) => ({ ...followUp, prompt: cutToUnits(followUp.prompt, PROMPT_UNITS) })),
+    lineage: { restartOf: row.restartOf, restartNumber: row.restartNumber, restartedAs: row.restartedAs },
     processes: store.read.runs
       .runners(row.runNo)
       .filter((runner) => runner.pid !== null)
@@ -80,7 +95,7 @@ export function displayStatus(row: RunListRow): DisplayStatus {
   if (TERMINAL.has(row.status)) return row.status as DisplayStatus;
   if (row.ambiguousEffects > 0) return "ambiguous";
   if (row.paused) return "paused";
-  if (row.pendingDecision !== null) return "waiting";
+  if (row.pendingDecision !== null || row.pendingCheckpoint !== null) return "waiting";
   if (row.queueStatus === "starting" || row.queueStatus === "running") return "running";
   return "queued";
 }
@@ -106,6 +121,10 @@ function reasonOf(row: RunListRow, now: number): string | null {
   if (TERMINAL.has(row.status)) return errorOf(row.error)?.message ?? null;
   if (row.ambiguousEffects > 0) return "nobody knows whether an action took effect";
   if (row.pendingDecision !== null) return `waits for decision ${row.pendingDecision}`;
+  if (row.pendingCheckpoint !== null) {
+    const what = row.checkpointSummary === null ? "" : `: ${row.checkpointSummary}`;
+    return `waits for the answer to checkpoint ${row.pendingCheckpoint}${what}`;
+  }
   if (row.queueStatus === "parked" && row.parkReason !== "paused")
     return errorOf(row.queueError)?.message ?? row.parkReason;
   if (row.queueStatus === "queued")
@@ -122,10 +141,30 @@ function nextStep(row: RunListRow): string | null {
     return "holdpoint effect list, then holdpoint effect settle <id> applied|notApplied|retry";
   if (row.paused) return `holdpoint resume ${row.shortId}`;
   if (row.pendingDecision !== null) return null;
+  if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
   if (row.queueStatus !== "parked") return null;
   const kind = errorOf(row.queueError)?.kind;
   const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
   return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;
+}
+
+/** The newest checkpoints, as far as their contents together fit a view. */
+function checkpointSummaries(store: Store, runNo: number): CheckpointSummary[] {
+  const rows = store.read.checkpoints.byRun(runNo).slice(-CHECKPOINTS);
+  let room = OUTPUTS_BYTES;
+  return rows
+    .reverse()
+    .map((row) => {
+      const size = JSON.stringify([row.content, row.answer]).length;
+      room -= size;
+      return room >= 0 ? row : { ...row, content: `(${size} characters, too large for this view)`, answer: null };
+    })
+    .reverse();
+}
+
+function updateCounts(store: Store, runNo: number): RunView["updates"] {
+  const { current, updates } = store.read.updates.counts(runNo);
+  return { published: updates, current };
 }
 
 function outputsOf(store: Store, runNo: number): Record<string, JsonValue> {

@@ -42,7 +42,12 @@ export const answer = defineCommand("checkpoints.answer", (tx, input: AnswerInpu
     tx.event(run.resourceNo, {
       type: "checkpoint.answered",
       actor: input.actor,
-      payload: { requestId: row.requestId, nodeId: row.nodeId, visit: row.visit, answerDigest: sha256Digest(input.answer) },
+      payload: {
+        requestId: row.requestId,
+        nodeId: row.nodeId,
+        visit: row.visit,
+        answerDigest: sha256Digest(input.answer),
+      },
     });
     continueFrom(tx, row.runNo, {
       cause: { type: "checkpoint", id: row.requestId },
@@ -62,16 +67,4 @@ function over(tx: Tx, row: CheckpointRow): HoldpointError {
     ...options,
     details: { requestId: row.requestId, status: row.status, settledAt: row.settledAt },
   });
-}
-
-/** Ends the checkpoint that a run waits for, because the run ends; nothing when it waits for none. */
-export function cancelCheckpointOf(tx: Tx, runNo: number): void {
-  const row = pendingOf(tx, runNo);
-  if (row === undefined) return;
-  tx.run(
-    "UPDATE interactive_requests SET status = ?, settled_at = ? WHERE request_id = ?",
-    next("request", row.status, "cancelled"),
-    tx.now,
-    row.requestId,
-  );
 }

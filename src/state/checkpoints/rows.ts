@@ -72,7 +72,12 @@ function pendingOfRun(db: Reader, given: string, now: number): CheckpointRow {
       `Run ${run.runId} had another question answered ${now - before} ms ago; name the checkpoint that is meant now.`,
       {
         remedy: `Answer it by its own id: \`holdpoint answer ${pending.shortId} <json|text>\`.`,
-        details: { requestId: pending.requestId, shortId: pending.shortId, limit: ANSWER.nextByRunMs, seen: now - before },
+        details: {
+          requestId: pending.requestId,
+          shortId: pending.shortId,
+          limit: ANSWER.nextByRunMs,
+          seen: now - before,
+        },
       },
     );
   }

@@ -34,7 +34,8 @@ export const reads = (db: ReadDb) => ({
       offset + 1,
       Buffer.from(sha256, "hex"),
     );
-    if (row === undefined) throw new HoldpointError("contentInvalid", `The content with SHA-256 ${sha256} is not stored.`);
+    if (row === undefined)
+      throw new HoldpointError("contentInvalid", `The content with SHA-256 ${sha256} is not stored.`);
     return row.part;
   },
 });

@@ -11,10 +11,11 @@ import {
 } from "../../contracts/decision/card.ts";
 import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
-import { DECISION } from "../../contracts/limits.ts";
+import { CONTENT, DECISION } from "../../contracts/limits.ts";
 import type { MessageContent } from "../../contracts/protocol/channel.ts";
 import { cardStatusOf } from "../../decision/index.ts";
 import { shortIdOf } from "../runs/rows.ts";
+import { largeContent } from "../values.ts";
 import { requestOf, resolutionOf, type DecisionRow, type StoredResolution, type ValueReader } from "./rows.ts";
 
 interface RunFacts {
@@ -99,7 +100,7 @@ function storyOf(db: ValueReader, run: RunFacts): CardStory | undefined {
   const detail =
     run.error !== null
       ? messageOf(db.unpack(run.error))
-      : run.finalOutput !== null
+      : run.finalOutput !== null && largeContent(db, run.finalOutput, CONTENT.viewBytes) === null
         ? summaryOf(db.unpack(run.finalOutput))
         : undefined;
   return detail === undefined

@@ -5,6 +5,8 @@
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { EffectDetail, EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { CONTENT } from "../../contracts/limits.ts";
+import { shownValue } from "../reading.ts";
 import type { Reader } from "../statements.ts";
 import { partsOf } from "./parts.ts";
 import { attemptsOf, EFFECT_COLUMNS, type EffectRow } from "./rows.ts";
@@ -60,8 +62,8 @@ export function effectDetail(db: JsonReader, effect: ShownEffect): EffectDetail 
   return {
     ...effectSummary(db, effect),
     key: effect.key,
-    request: db.unpack(effect.request),
-    result: effect.result === null ? null : db.unpack(effect.result),
+    request: shownValue(db, effect.request, CONTENT.viewBytes),
+    result: effect.result === null ? null : shownValue(db, effect.result, CONTENT.viewBytes),
     attemptList: attemptsOf(db, effect.effectId).map(({ attempt, error, finishedAt, recordedAt, state }) => ({
       attempt,
       state,

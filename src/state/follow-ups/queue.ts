@@ -82,8 +82,17 @@ export const remove = defineCommand("followUps.remove", (tx, input: RemoveInput)
     const followUp = followUpByRef(tx, run, input.followUp);
     const why = mayRemoveFollowUp(followUp, input.source);
     if (why !== undefined)
-      throw new HoldpointError("followUpRefused", `Follow-up ${followUp.orderNumber} of run ${run.runId} cannot be removed: ${why}.`);
-    settle(tx, run, followUp.followUpId, next("followUp", followUp.state, "removed"), `removed by ${input.source.kind}`);
+      throw new HoldpointError(
+        "followUpRefused",
+        `Follow-up ${followUp.orderNumber} of run ${run.runId} cannot be removed: ${why}.`,
+      );
+    settle(
+      tx,
+      run,
+      followUp.followUpId,
+      next("followUp", followUp.state, "removed"),
+      `removed by ${input.source.kind}`,
+    );
     tx.event(run.resourceNo, {
       type: "followUp.removed",
       actor: actorOf(input.source),

@@ -1,11 +1,12 @@
 /** Reads of follow-ups for views. */
+import type { FollowUp } from "../../workflow/rules/index.ts";
 import type { ReadDb } from "../reading.ts";
 import { followUpsOf } from "./rows.ts";
 
 export interface FollowUpReadRow {
   readonly followUpId: string;
   readonly orderNumber: number;
-  readonly status: string;
+  readonly status: FollowUp["state"];
   readonly source: string;
   readonly prompt: string;
   readonly reason: string | null;

@@ -26,11 +26,15 @@ export const complete = defineCommand("managed.complete", (tx, input: { requestI
     `SELECT r.status AS runStatus, m.status, r.error FROM managed_resource_workflows m JOIN runs r USING (run_no) WHERE m.request_id = ?`,
     input.requestId,
   );
-  if (row === undefined) throw new HoldpointError("runNotFound", `No managed run has the request id "${input.requestId}".`);
+  if (row === undefined)
+    throw new HoldpointError("runNotFound", `No managed run has the request id "${input.requestId}".`);
   if (row.status === "open") {
     const event = EVENT[row.runStatus];
     if (event === undefined)
-      throw new HoldpointError("runState", `The run of managed request ${input.requestId} is ${row.runStatus}; it has not ended.`);
+      throw new HoldpointError(
+        "runState",
+        `The run of managed request ${input.requestId} is ${row.runStatus}; it has not ended.`,
+      );
     tx.run(
       "UPDATE managed_resource_workflows SET status = ?, error = ?, completed_at = ? WHERE request_id = ?",
       next("managedRun", row.status, event),

@@ -51,7 +51,9 @@ export function managedById(db: Unpacking, requestId: string): ManagedRun | unde
 }
 
 export function managedOf(db: Unpacking, owner: string): ManagedRun[] {
-  return db.all<Row>(`${SELECT} WHERE m.owner = ? ORDER BY m.created_at, m.request_key LIMIT 256`, owner).map((row) => asRun(db, row) as ManagedRun);
+  return db
+    .all<Row>(`${SELECT} WHERE m.owner = ? ORDER BY m.created_at, m.request_key LIMIT 256`, owner)
+    .map((row) => asRun(db, row) as ManagedRun);
 }
 
 const SHOWN: Readonly<Record<string, ManagedStatus>> = { queued: "pending", waiting: "waiting" };

@@ -2,7 +2,7 @@
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
-import { cancelCheckpointOf } from "../checkpoints/answer.ts";
+import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
 import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";

@@ -1,8 +1,8 @@
 /** Reads of runs for views, on the read-only connection. */
 import type { NodeOutcome, Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
-import { PAGE } from "../../contracts/limits.ts";
-import { type ReadDb, unpackOrNull } from "../reading.ts";
+import { CONTENT, PAGE } from "../../contracts/limits.ts";
+import { type ReadDb, shownValue, unpackOrNull } from "../reading.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
 
@@ -28,6 +28,9 @@ export interface RunListRow {
   readonly ambiguousEffects: number;
   /** Fingerprint of the decision it waits for. */
   readonly pendingDecision: string | null;
+  /** Short id of the checkpoint that it waits for, and what that says. */
+  readonly pendingCheckpoint: string | null;
+  readonly checkpointSummary: string | null;
   readonly error: JsonValue | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -39,8 +42,12 @@ export interface RunDetailRow extends RunListRow {
   readonly projectPath: string;
   readonly definitionDigest: string | null;
   readonly continuations: number;
+  /** Values for people: large ones are named with their size. */
   readonly input: JsonValue;
   readonly finalOutput: JsonValue | null;
+  readonly restartOf: string | null;
+  readonly restartNumber: number;
+  readonly restartedAs: string | null;
 }
 
 export interface AttemptReadRow {
@@ -96,17 +103,42 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
   q.available_at AS availableAt,
   (SELECT count(*) FROM effects e WHERE e.run_no = r.run_no AND e.purpose = 'action' AND e.status = 'ambiguous') AS ambiguousEffects,
   (SELECT fingerprint FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending') AS pendingDecision,
+  i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary,
   r.error, r.created_at AS createdAt, r.updated_at AS updatedAt, r.finished_at AS finishedAt,
   r.workflow_path AS workflowPath, p.canonical_path AS projectPath, r.definition_digest AS definitionDigest,
   (SELECT max(number) FROM run_continuations c WHERE c.run_no = r.run_no) AS continuations
   FROM runs r JOIN resources s USING (resource_no) JOIN run_queue q USING (run_no) JOIN projects p USING (project_no)
-  LEFT JOIN node_attempts a ON a.run_no = r.run_no AND a.attempt_no = r.attempt_no`;
+  LEFT JOIN node_attempts a ON a.run_no = r.run_no AND a.attempt_no = r.attempt_no
+  LEFT JOIN interactive_requests i ON i.run_no = r.run_no AND i.status = 'pending'`;
 
-type RawRun = Omit<RunDetailRow, "paused" | "queueError" | "error" | "shortId" | "input" | "finalOutput"> & {
+type RawRun = Omit<
+  RunDetailRow,
+  | "paused"
+  | "queueError"
+  | "error"
+  | "shortId"
+  | "input"
+  | "finalOutput"
+  | "restartOf"
+  | "restartNumber"
+  | "restartedAs"
+> & {
   paused: number;
   queueError: string | null;
   error: string | null;
 };
+
+interface Values {
+  input: string;
+  finalOutput: string | null;
+  restartOf: string | null;
+  restartNumber: number;
+  restartedAs: string | null;
+}
+
+const VALUES = `SELECT r.input, r.final_output AS finalOutput, p.run_id AS restartOf, r.restart_number AS restartNumber, c.run_id AS restartedAs
+  FROM runs r LEFT JOIN runs p ON p.run_no = r.parent_run_no LEFT JOIN runs c ON c.parent_run_no = r.run_no AND c.lineage_kind = 'restart'
+  WHERE r.run_no = ?`;
 
 // oxlint-disable-next-line explicit-function-return-type -- the object is the type
 export const reads = (db: ReadDb) => ({
@@ -124,13 +156,7 @@ export const reads = (db: ReadDb) => ({
   get: (ref: string): RunDetailRow => {
     const runNo = runNoOf(db, ref);
     const row = db.get<RawRun>(`${LIST} WHERE r.run_no = ?`, runNo) as RawRun;
-    const values = db.get<{ input: string; finalOutput: string | null }>(
-      "SELECT input, final_output AS finalOutput FROM runs WHERE run_no = ?",
-      runNo,
-    ) as {
-      input: string;
-      finalOutput: string | null;
-    };
+    const { finalOutput, input, ...lineage } = db.get<Values>(VALUES, runNo) as Values;
     const { workflowPath, projectPath, definitionDigest, continuations } = row;
     return {
       ...asRow(db, row),
@@ -138,8 +164,9 @@ export const reads = (db: ReadDb) => ({
       projectPath,
       definitionDigest,
       continuations,
-      input: db.unpack(values.input),
-      finalOutput: unpackOrNull(db, values.finalOutput),
+      input: shownValue(db, input, CONTENT.viewBytes),
+      finalOutput: finalOutput === null ? null : shownValue(db, finalOutput, CONTENT.viewBytes),
+      ...lineage,
     };
   },
 
@@ -156,7 +183,7 @@ export const reads = (db: ReadDb) => ({
       .map((row) => ({ ...row, error: unpackOrNull(db, row.error) }))
       .reverse(),
 
-  /** Every node that was visited; `output` is undefined when it has none. `after` = last node id of the page before. */
+  /** Every node that was visited; `output` is undefined when it has none, and named with its size when it is large. `after` = last node id of the page before. */
   nodes: (runNo: number, after = ""): NodeReadRow[] =>
     db
       .all<Omit<NodeReadRow, "output" | "error"> & { output: string | null; error: string | null }>(
@@ -167,9 +194,22 @@ export const reads = (db: ReadDb) => ({
       )
       .map((row) => ({
         ...row,
-        output: row.output === null ? undefined : db.unpack(row.output),
+        output: row.output === null ? undefined : shownValue(db, row.output, CONTENT.viewBytes),
         error: unpackOrNull(db, row.error),
       })),
+
+  /** The whole JSON text of a node's latest output, or without a node of the run's result; null when there is none. */
+  outputText: (runNo: number, nodeId: string | null): string | null => {
+    const row =
+      nodeId === null
+        ? db.get<{ output: string | null }>("SELECT final_output AS output FROM runs WHERE run_no = ?", runNo)
+        : db.get<{ output: string | null }>(
+            "SELECT output FROM run_nodes WHERE run_no = ? AND node_id = ?",
+            runNo,
+            nodeId,
+          );
+    return row?.output == null ? null : db.unpackText(row.output);
+  },
 
   /** The newest events of some resources, oldest of them first; `cut` when older ones were left out. */
   events: (resourceNos: readonly number[], limit: number): { events: EventReadRow[]; cut: boolean } => {

@@ -50,7 +50,10 @@ export const change = defineCommand("settings.change", (tx, input: ChangeInput):
     if (repeated !== undefined) return repeated;
     checkRevision(tx, run, input.expectedRevision);
     if (isFinal("run", run.status))
-      throw new HoldpointError("runState", `Run ${run.runId} is ${run.status}; its settings cannot be changed any more.`);
+      throw new HoldpointError(
+        "runState",
+        `Run ${run.runId} is ${run.status}; its settings cannot be changed any more.`,
+      );
     return apply(tx, run, latestScope(tx, run, input.mount), input);
   }),
 );
@@ -70,7 +73,10 @@ function earlier(tx: Tx, run: RunRow, input: ChangeInput): ChangeAck | undefined
   if (row === undefined) return undefined;
   const { changeNumber, digest, hash, scopeId } = row;
   if (digest !== digestOf(input))
-    throw new HoldpointError("idempotencyConflict", `Request "${input.requestId}" changed ${scopeId} before in another way.`);
+    throw new HoldpointError(
+      "idempotencyConflict",
+      `Request "${input.requestId}" changed ${scopeId} before in another way.`,
+    );
   return { runId: run.runId, scopeId, changeNumber, hash };
 }
 

@@ -29,9 +29,13 @@ export const ensure = defineCommand("settings.ensure", (tx, input: EnsureInput):
   }
   const bytes = Buffer.byteLength(canonicalJson(initial));
   if (bytes > SETTINGS.valueBytes) {
-    throw new HoldpointError("settingsRefused", `The initial settings have ${bytes} bytes; the limit is ${SETTINGS.valueBytes}.`, {
-      details: { limit: SETTINGS.valueBytes, seen: bytes },
-    });
+    throw new HoldpointError(
+      "settingsRefused",
+      `The initial settings have ${bytes} bytes; the limit is ${SETTINGS.valueBytes}.`,
+      {
+        details: { limit: SETTINGS.valueBytes, seen: bytes },
+      },
+    );
   }
   const row: ScopeRow = {
     scopeId,

@@ -5,7 +5,7 @@ import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ReadDb } from "../reading.ts";
 import { runByNo } from "../runs/rows.ts";
-import { allScopes, rulesAt, versionOf } from "./rows.ts";
+import { allScopes, rulesAt, scopeById, versionOf } from "./rows.ts";
 
 export interface ScopeReadRow extends Omit<SettingsVersion, "value"> {
   readonly mount: string;
@@ -19,6 +19,12 @@ export interface ScopeReadRow extends Omit<SettingsVersion, "value"> {
 
 // oxlint-disable-next-line explicit-function-return-type -- the object is the type
 export const reads = (db: ReadDb) => ({
+  /** A scope as it stands, or null. */
+  version: (scopeId: string): SettingsVersion | null => {
+    const row = scopeById(db, scopeId);
+    return row === undefined ? null : versionOf(db, row);
+  },
+
   /** The scopes of a run as an actor may see them. */
   byRun: (runNo: number, actor: SettingsActor): ScopeReadRow[] => {
     const scopes = allScopes(db, runNo);
@@ -49,6 +55,9 @@ function definitionOf(db: ReadDb, runNo: number): DefinitionSnapshot | undefined
   const row =
     digest === null
       ? undefined
-      : db.get<{ definition: string }>("SELECT definition FROM workflow_definitions WHERE definition_digest = ?", digest);
+      : db.get<{ definition: string }>(
+          "SELECT definition FROM workflow_definitions WHERE definition_digest = ?",
+          digest,
+        );
   return row === undefined ? undefined : (db.unpack(row.definition) as unknown as DefinitionSnapshot);
 }

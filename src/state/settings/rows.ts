@@ -25,15 +25,29 @@ export function scopeById(db: Reader, scopeId: string): ScopeRow | undefined {
 
 /** The latest invocation of a mount; the root has the empty path. Throws `settingsRefused` when it has no settings (yet). */
 export function latestScope(db: Reader, run: RunRow, mount: string): ScopeRow {
-  const row = db.get<ScopeRow>(`${SELECT} WHERE run_no = ? AND mount = ? ORDER BY invocation DESC LIMIT 1`, run.runNo, mount);
+  const row = db.get<ScopeRow>(
+    `${SELECT} WHERE run_no = ? AND mount = ? ORDER BY invocation DESC LIMIT 1`,
+    run.runNo,
+    mount,
+  );
   if (row !== undefined) return row;
-  const others = db.all<{ mount: string }>("SELECT DISTINCT mount FROM workflow_settings WHERE run_no = ? ORDER BY mount LIMIT 20", run.runNo);
+  const others = db.all<{ mount: string }>(
+    "SELECT DISTINCT mount FROM workflow_settings WHERE run_no = ? ORDER BY mount LIMIT 20",
+    run.runNo,
+  );
   const where = mount === "" ? "at its root" : `at mount "${mount}"`;
-  const known = others.length === 0 ? "" : `; it has some at ${others.map((other) => (other.mount === "" ? "its root" : `"${other.mount}"`)).join(", ")}`;
-  throw new HoldpointError("settingsRefused", `Run ${run.runId} has no settings ${where}, or has not come to use them yet${known}.`, {
-    remedy: "See what can be set with `holdpoint settings <run>`.",
-    details: { mount, mounts: others.map((other) => other.mount) },
-  });
+  const known =
+    others.length === 0
+      ? ""
+      : `; it has some at ${others.map((other) => (other.mount === "" ? "its root" : `"${other.mount}"`)).join(", ")}`;
+  throw new HoldpointError(
+    "settingsRefused",
+    `Run ${run.runId} has no settings ${where}, or has not come to use them yet${known}.`,
+    {
+      remedy: "See what can be set with `holdpoint settings <run>`.",
+      details: { mount, mounts: others.map((other) => other.mount) },
+    },
+  );
 }
 
 export function allScopes(db: Reader, runNo: number): ScopeRow[] {

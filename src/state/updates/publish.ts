@@ -35,7 +35,12 @@ export const publish = defineCommand("updates.publish", (tx, input: PublishInput
   const known = input.sourceId === undefined ? undefined : bySource(tx, run, input.sourceId);
   if (known !== undefined) return known;
   const open = openAttempt(tx, run);
-  if (open?.status !== "running" || open.nodeId !== input.nodeId || open.visit !== input.visit || run.steps !== input.step) {
+  if (
+    open?.status !== "running" ||
+    open.nodeId !== input.nodeId ||
+    open.visit !== input.visit ||
+    run.steps !== input.step
+  ) {
     throw new HoldpointError(
       "updateRefused",
       `Node "${input.nodeId}", visit ${input.visit} (step ${input.step}) of run ${run.runId} is over; its updates come too late.`,
@@ -49,7 +54,10 @@ export const publish = defineCommand("updates.publish", (tx, input: PublishInput
       type,
       key,
     ) !== undefined;
-  const bucket = admitUpdate({ tokens: budget.tokens, at: budget.refilledAt }, tx.now, { items: budget.slots, isCurrent });
+  const bucket = admitUpdate({ tokens: budget.tokens, at: budget.refilledAt }, tx.now, {
+    items: budget.slots,
+    isCurrent,
+  });
   const seq = budget.updates;
   const updateId = resourceId("update", `${run.runId}\0${seq}`);
   tx.run(

@@ -49,8 +49,11 @@ export class Attempt {
   keep<T>(work: Promise<T>): Promise<T> {
     const running = (this.#running ??= new Set());
     running.add(work);
-    const done = (): void => void running.delete(work);
-    work.then(done, done);
+    const forget = async (): Promise<void> => {
+      await Promise.allSettled([work]);
+      running.delete(work);
+    };
+    void forget();
     return work;
   }
 
@@ -59,7 +62,7 @@ export class Attempt {
     this.#over = true;
     if (this.#running === undefined || this.#running.size === 0) return undefined;
     this.abort(new HoldpointError("nodeFailed", `Node "${this.nodeId}" has ended.`));
-    return Promise.allSettled([...this.#running]).then(() => undefined);
+    return Promise.allSettled(this.#running).then(() => undefined);
   }
 
   /** Aborts the signal, if anybody asked for it or will. */

@@ -14,7 +14,7 @@ import type { SettingsVersion } from "../../contracts/settings.ts";
 import { type CompiledNode, type CompiledWorkflow, compileWorkflow } from "../compile.ts";
 import type { WorkflowDefinition } from "../definition.ts";
 import { afterStep } from "../rules/after-step.ts";
-import { type PlannedTransition, startTransitions } from "../rules/graph.ts";
+import type { PlannedTransition } from "../rules/graph.ts";
 import { Attempt } from "./attempt.ts";
 import { initialSettings, makeInput } from "./enter.ts";
 import { checkExit } from "./exits.ts";
@@ -60,8 +60,6 @@ export class Engine {
   readonly #host: EngineHost;
   readonly #timers: EngineTimers;
   readonly #journal: RunJournal;
-  /** A run from its start has not entered anything yet. */
-  #fresh: boolean;
   /** Rises whenever what is being executed no longer counts. */
   #epoch = 0;
   #stopped: string | undefined;
@@ -76,7 +74,6 @@ export class Engine {
     this.#host = host;
     this.#timers = timers;
     this.#journal = new RunJournal(workflow, input, resume ?? fromStart(workflow.snapshot.startAt));
-    this.#fresh = resume === undefined || (resume.mounts === undefined && isStart(resume.position));
   }
 
   /** Where the execution is. */
@@ -129,6 +126,8 @@ export class Engine {
         const node = this.#node();
         const { position, scope } = this.#journal;
         const refused = this.#prepared(node) ? undefined : await this.#prepare(epoch);
+        // The version with which the attempt begins, whatever becomes of the settings meanwhile.
+        const { settings } = scope;
         let performed = refused ?? this.#perform(node);
         if (performed instanceof Promise) performed = await performed;
         // A step that was taken back while its function went on to its end.
@@ -138,7 +137,7 @@ export class Engine {
           performed = await this.#wait(epoch, checkExit(node, performed, this.#host.valueBytes));
         }
 
-        const { bytes, entry, result } = stepOf(position, scope, performed, this.#timers.now() - began);
+        const { bytes, entry, result } = stepOf(position, settings, performed, this.#timers.now() - began);
         const after = afterStep(this.#workflow.snapshot, result, entry.step + 1, this.#journal.marks);
         if (after.kind === "end") {
           const output = after.status === "completed" ? result.output : undefined;
@@ -200,7 +199,7 @@ export class Engine {
 
   /** Whether the node may start at once: nothing to enter, inputs made, settings known and unchanged. */
   #prepared({ scope: { definition } }: CompiledNode): boolean {
-    if (this.#fresh || this.#settingsChanged) return false;
+    if (this.#settingsChanged) return false;
     const { scope } = this.#journal;
     return scope.input?.kind === "made" && (definition.settings === undefined || scope.settings !== undefined);
   }
@@ -208,20 +207,12 @@ export class Engine {
   /** Makes what is missing before the node can start; what cannot be made fails the node. */
   async #prepare(epoch: number): Promise<Performed | undefined> {
     const host = this.#host;
-    if (this.#fresh) await this.#begin(epoch);
     if (this.#settingsChanged) {
       await this.#wait(epoch, host.barrier());
       this.#settingsChanged = false;
     }
     const { scope } = this.#journal;
-    const chain: RunScope[] = [];
-    for (let at: RunScope | undefined = scope; at !== undefined; at = at.parent) chain.unshift(at);
-    for (const at of chain) {
-      if (at.input === undefined && at.parent !== undefined) {
-        const memory = { scope: at.parent, steps: this.#journal.steps };
-        at.input = await this.#wait(epoch, makeInput(at.compiled, memory, this.#timers, host.valueBytes));
-      }
-    }
+    await this.#enterMounts(epoch);
     if (scope.input?.kind === "failed") return { kind: "failed", error: scope.input.error };
     if (scope.compiled.definition.settings === undefined || scope.settings !== undefined) return undefined;
     const initial = initialSettings(scope.compiled, scope.input?.value ?? null);
@@ -233,24 +224,20 @@ export class Engine {
     return undefined;
   }
 
-  /** Enters the mounts in which the first node lies. */
-  async #begin(epoch: number): Promise<void> {
-    this.#fresh = false;
-    const planned = startTransitions(this.#workflow.snapshot);
-    if (planned.length === 0) return;
-    const entered: IncludeTransition[] = [];
-    for (let scope: RunScope | undefined = this.#journal.scope; scope?.parent !== undefined; scope = scope.parent) {
-      scope.input = undefined;
-    }
+  /** Makes the inputs of mounts that were entered without a step of this engine: at the start, and after an answer. */
+  async #enterMounts(epoch: number): Promise<void> {
     const chain: RunScope[] = [];
-    for (let at: RunScope | undefined = this.#journal.scope; at?.parent !== undefined; at = at.parent)
-      chain.unshift(at);
-    for (const at of chain) {
-      const memory = { scope: at.parent as RunScope, steps: this.#journal.steps };
-      at.input = await this.#wait(epoch, makeInput(at.compiled, memory, this.#timers, this.#host.valueBytes));
-      entered.push(enteredBy(at));
+    for (let at: RunScope | undefined = this.#journal.scope; at !== undefined; at = at.parent) chain.unshift(at);
+    const entered: IncludeTransition[] = [];
+    for (const scope of chain) {
+      if (scope.input !== undefined || scope.parent === undefined) continue;
+      const memory = { scope: scope.parent, steps: this.#journal.steps };
+      scope.input = await this.#wait(epoch, makeInput(scope.compiled, memory, this.#timers, this.#host.valueBytes));
+      if (scope.input.kind === "made") entered.push(enteredBy(scope));
     }
-    if (this.#host.enter !== undefined) await this.#wait(epoch, this.#host.enter(entered));
+    if (entered.length === 0 || this.#host.enter === undefined) return;
+    await this.#wait(epoch, this.#host.barrier());
+    await this.#wait(epoch, this.#host.enter(entered));
   }
 
   /** Leaves and enters mounts after the step that was just recorded. */
@@ -332,10 +319,6 @@ function fromStart(startAt: string): ResumeState {
   return { position, visits: {}, results: [], steps: [] };
 }
 
-function isStart({ interrupted, step }: Position): boolean {
-  return step === 0 && !interrupted;
-}
-
 function enteredBy({ compiled, input, invocation }: RunScope): IncludeTransition {
   const { definition, mount } = compiled;
   const entered = { type: "include_entered", mount, workflow: definition.name, invocation } as const;
@@ -358,7 +341,7 @@ function noSettings(): Promise<never> {
 
 function stepOf(
   { nodeId, step }: Position,
-  { settings }: RunScope,
+  settings: SettingsVersion | undefined,
   performed: Done,
   elapsed: number,
 ): { result: NodeResult; entry: StepEntry; bytes: number } {

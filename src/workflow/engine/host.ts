@@ -136,7 +136,10 @@ export interface EngineHost {
 
   /** Largest value in bytes of JSON that a step may hand over; default what fits a frame. */
   readonly valueBytes?: number;
-  /** The run begins inside a mount: what was entered before the first step. Called once, at a fresh start only. */
+  /**
+   * Inputs of mounts that were entered without a step of this engine telling it: at the start of a run whose first node lies
+   * in a mount, and after an answer that the host has recorded. May repeat; mount and invocation identify them.
+   */
   enter?(transitions: readonly IncludeTransition[]): Promise<void>;
   /**
    * Runs a command in a process group of its own, which is registered durably before the command starts and is gone when

@@ -21,5 +21,5 @@ export type {
   UpdateAsked,
   Validate,
 } from "./host.ts";
-export { processTimers } from "./timers.ts";
+export { processTimers, type EngineTimers } from "./timers.ts";
 export { toJson } from "./values.ts";

@@ -86,7 +86,7 @@ function validator(node: AgentNode, { attempt, host, position }: Performance): V
   }
 }
 
-function* readings(submitted: unknown, validated: boolean): Generator<unknown> {
+function* readings(submitted: unknown, validated: boolean): Generator {
   if (typeof submitted !== "string") return yield submitted;
   const [likeliest, ...others] = [...jsonCandidates(submitted)];
   const alone = likeliest !== undefined && (likeliest.from === "whole" || isOneFence(submitted));

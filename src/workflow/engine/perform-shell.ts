@@ -39,7 +39,7 @@ async function execute(
   context: ActionContext,
   nodeId: string,
 ): Promise<unknown> {
-  const run = context.runCommand as Run;
+  const run: Run = context.runCommand;
   const result = await run(command, node.updates === undefined ? undefined : listenersOf(node.updates, context));
   const { startError, timedOut: late, ...shown } = result;
   if (late) throw new CommandTimedOut(timedOut(nodeId, command.timeoutMs ?? 0));

@@ -84,6 +84,6 @@ export function needed<M extends keyof EngineHost>(
   what: string,
 ): NonNullable<EngineHost[M]> {
   const found = host[method];
-  if (found !== undefined) return found as NonNullable<EngineHost[M]>;
+  if (found !== undefined) return found;
   throw new HoldpointError("unsupportedNode", `${what} cannot be executed here: the host has no ${method}.`);
 }

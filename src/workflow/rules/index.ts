@@ -15,7 +15,7 @@ export {
   type FollowUp,
   type FollowUpActor,
 } from "./follow-ups.ts";
-export { graphOf, type PlannedTransition } from "./graph.ts";
+export type { PlannedTransition } from "./graph.ts";
 export { applyTransitions, mountsAfter, mountsAtStart, type MountMark, type MountMarks } from "./mounts.ts";
 export { applyPatch } from "./json-patch.ts";
 export { route } from "./route.ts";

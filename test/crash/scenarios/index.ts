@@ -5,8 +5,14 @@ import { doubt } from "./doubt.ts";
 import { lifetime } from "./lifetime.ts";
 import { refusal } from "./refusal.ts";
 import type { Scenario } from "./scenario.ts";
+import { work } from "./work.ts";
 
-export const SCENARIOS = { ...asking, ...control, ...doubt, ...lifetime, ...refusal } as const satisfies Readonly<
-  Record<string, Scenario>
->;
+export const SCENARIOS = {
+  ...asking,
+  ...control,
+  ...doubt,
+  ...lifetime,
+  ...refusal,
+  ...work,
+} as const satisfies Readonly<Record<string, Scenario>>;
 export type ScenarioName = keyof typeof SCENARIOS;

@@ -1,0 +1,76 @@
+/**
+ * Runs that resource managers ask for, on the server's side: started once per owner and stable key, observed at any time, and
+ * completed by a command of their own when the run has ended, also when the server died in between.
+ */
+import { toErrorRecord } from "../../contracts/errors.ts";
+import type { ManagedRequest, ManagedRun, Store } from "../../state/store.ts";
+import type { Wake } from "../context.ts";
+import type { Log } from "../ports.ts";
+
+export interface ManagedRunsDeps {
+  readonly store: Store;
+  readonly log: Log;
+  readonly wake: Pick<Wake, "runs" | "views">;
+}
+
+export class ManagedRuns {
+  /** Called after a run of an owner was completed, once for each run and server. */
+  onCompleted: (run: ManagedRun) => void = () => undefined;
+  readonly #deps: ManagedRunsDeps;
+  #busy = false;
+  #again = false;
+  #stopped = false;
+
+  constructor(deps: ManagedRunsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The run of a request, started if it is new. Throws `idempotencyConflict` for a known key with another workflow or input. */
+  async ensure(request: ManagedRequest): Promise<ManagedRun> {
+    const run = await this.#deps.store.managed.ensure(request);
+    this.#deps.wake.runs();
+    return run;
+  }
+
+  /** What became of a request so far; null for one that was never made. */
+  observe(owner: string, requestKey: string): ManagedRun | null {
+    return this.#deps.store.read.managed.get(owner, requestKey);
+  }
+
+  /** Completes what has ended; safe to call at any time. */
+  wake(): void {
+    if (this.#stopped) return;
+    if (this.#busy) {
+      this.#again = true;
+      return;
+    }
+    const due = this.#deps.store.read.managed.due();
+    if (due.length === 0) return;
+    this.#busy = true;
+    void this.#complete(due)
+      .catch((error: unknown) =>
+        this.#deps.log.error({ error: toErrorRecord(error) }, "completing managed runs failed"),
+      )
+      .finally(() => {
+        this.#busy = false;
+        if (this.#again) {
+          this.#again = false;
+          this.wake();
+        }
+      });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #complete(due: readonly { readonly requestId: string }[]): Promise<void> {
+    for (const { requestId } of due) {
+      const run = await this.#deps.store.managed.complete({ requestId });
+      this.#deps.log.info({ owner: run.owner, run: run.runId, status: run.status }, "managed run completed");
+      this.onCompleted(run);
+    }
+    // There may be more than a page.
+    this.#again = true;
+  }
+}

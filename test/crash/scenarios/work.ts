@@ -1,0 +1,59 @@
+/** Scenarios of running work: a checkpoint that a client answers, settings and follow-ups that it changes, a restart. */
+import type { Stage } from "../stage.ts";
+import type { Ending } from "../invariants.ts";
+import { openGate, runOf, STUDY, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+
+const STUDIED: Ending = { status: "completed", decisions: [], actions: ["measure"] };
+
+async function answerCheckpoint(stage: Stage, run: string): Promise<void> {
+  const request = await stage.until(
+    "the checkpoint",
+    (world) => runOf(world, run).checkpoints.find(({ status }) => status === "pending")?.requestId,
+  );
+  await stage.call("checkpoint.answer", { request, answer: { looks: "good" } });
+}
+
+/** Answered, tuned while it works, and told what comes after it. */
+const study: Scenario = {
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(STUDY, "study");
+    await stage.call("followUp.queue", { run, prompt: "Sum it up." });
+    await stage.call("followUp.queue", { run, prompt: "Never mind." });
+    await stage.call("followUp.remove", { run, followUp: "2" });
+    await answerCheckpoint(stage, run);
+    await untilAtGate(stage, "study");
+    await stage.until("a run at work", (world) => runOf(world, run).run.status === "running");
+    const patch = [{ op: "replace", path: "/rounds", value: 2 }];
+    await stage.call("run.changeSettings", { run, mount: "", patch, expectedChangeNumber: 0 });
+    openGate(stage, "study");
+    await untilEnded(stage, run);
+    const ended = await stage.call("run.get", { run });
+    const states = ended.followUps.map(({ status }) => status).join(" ");
+    if (states !== "queued removed") stage.problems.push(`the follow-ups are ${states}`);
+    if (ended.outputs["more"] === undefined || JSON.stringify(ended.outputs["more"]) !== '{"rounds":"2"}')
+      stage.problems.push(`the route was made with ${JSON.stringify(ended.outputs["more"])}`);
+    return new Map([[run, STUDIED]]);
+  },
+};
+
+/** Once more from the beginning, as a run of its own. */
+const again: Scenario = {
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(STUDY, "again");
+    openGate(stage, "again");
+    await answerCheckpoint(stage, run);
+    await untilEnded(stage, run);
+    const { runId } = await stage.call("run.restart", { run, reason: null });
+    stage.runIds.push(runId);
+    await answerCheckpoint(stage, runId);
+    await untilEnded(stage, runId);
+    return new Map([
+      [run, STUDIED],
+      [runId, STUDIED],
+    ]);
+  },
+};
+
+export const work = { study, again };

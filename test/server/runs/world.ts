@@ -1,0 +1,293 @@
+/**
+ * A whole server in this process: the real core over a real store, with runners that are the real runner sessions on ports in
+ * memory. Tests start workflow files, call the operations of client.v1, and end runners as crashes do.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { configSchema, type Config } from "../../../src/contracts/config.ts";
+import type { ErrorKind } from "../../../src/contracts/errors.ts";
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationPayload,
+  type OperationResult,
+  type RunView,
+} from "../../../src/contracts/protocol/operations.ts";
+import {
+  fromRunnerSchema,
+  toRunnerSchema,
+  type FromRunner,
+  type ToRunner,
+} from "../../../src/contracts/protocol/runner.ts";
+import { encodeFrame, type FramePort } from "../../../src/contracts/wire/frames.ts";
+import { runSession } from "../../../src/runner/session.ts";
+import { ServerCore } from "../../../src/server/core.ts";
+import { makeHandlers } from "../../../src/server/gateway/handlers.ts";
+import type { Caller, HandlerResult } from "../../../src/server/gateway/connection.ts";
+import type { Child, ChildExit, ChildSpec, Clock, Log } from "../../../src/server/ports.ts";
+import { openStore, type Store } from "../../../src/state/store.ts";
+
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** A runner that the test can watch and end. */
+export interface TestRunner {
+  /** Frames in both directions, oldest first. */
+  readonly sent: ToRunner[];
+  readonly received: FromRunner[];
+  /** As SIGKILL: nothing more comes from it. */
+  kill(): void;
+  /** Puts a frame on the pipe as the runner would. */
+  inject(frame: unknown): void;
+  /** Called before a frame of the runner reaches the server; returning false drops it. */
+  filter: (frame: FromRunner) => boolean;
+}
+
+export interface World {
+  readonly folder: string;
+  readonly store: Store;
+  core: ServerCore;
+  readonly runners: TestRunner[];
+  /** Called with each new runner before it gets its launch. */
+  onRunner: (runner: TestRunner) => void;
+  put(name: string, text: string): string;
+  start(name: string, input?: unknown): Promise<string>;
+  call<K extends OperationName>(
+    operation: K,
+    payload: OperationPayload<K>,
+    options?: { key?: string; clientId?: string; expectedRevision?: number },
+  ): Promise<HandlerResult & { result: OperationResult<K> }>;
+  view(run: string): Promise<RunView>;
+  /** The first view that satisfies the predicate; looked at after every frame of a runner and every change. */
+  until(run: string, predicate: (view: RunView) => boolean, what?: string): Promise<RunView>;
+  refusal(work: Promise<unknown>): Promise<ErrorKind | "none">;
+  /** Stops the core and starts another one on the same store, as after a restart. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long a test waits before it says that something hangs. */
+const HANG_MS = 20_000;
+
+export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdpoint-world-")));
+  const back = process.cwd();
+  const store = openStore({ path: join(folder, "state.sqlite"), clock: { now: () => Date.now() } });
+  const moved = new EventEmitter();
+  moved.setMaxListeners(0);
+  const runners: TestRunner[] = [];
+  const launchRunner = (spec: ChildSpec<FromRunner>): Child<FromRunner, ToRunner> => {
+    const { child, runner } = inProcess(spec, () => moved.emit("moved"));
+    runners.push(runner);
+    world.onRunner(runner);
+    return child;
+  };
+  const startCore = (): Promise<ServerCore> =>
+    ServerCore.start({
+      store,
+      ports: {
+        clock,
+        random: randomBytes,
+        launcher: { launch: (spec) => Promise.resolve(launchRunner(spec as never) as never) },
+        listener: { listen: () => Promise.resolve(), close: () => Promise.resolve() },
+        log: silent,
+      },
+      home: folder,
+      cacheDir: join(folder, "cache"),
+      product: "0.0.0",
+      installPath: folder,
+      loadConfig: () => parsed,
+      config: parsed,
+      serverId: randomUUID(),
+      pid: process.pid,
+      startIdentity: "test",
+      reapOrphans: () => Promise.resolve(),
+      onStopRequest: () => undefined,
+    });
+  const parsed = configSchema.parse({ schema: "holdpoint.config.v1", ...config });
+  mkdirSync(join(folder, "cache"));
+  const world: World = {
+    folder,
+    store,
+    core: undefined as unknown as ServerCore,
+    runners,
+    onRunner: () => undefined,
+    put(name, text) {
+      const path = join(folder, name);
+      writeFileSync(path, text);
+      return path;
+    },
+    async start(name, input = {}) {
+      const payload = { workflow: name, workflowPath: join(folder, `${name}.workflow.ts`), projectPath: folder, input };
+      return (await world.call("run.start", payload as OperationPayload<"run.start">)).result.runId;
+    },
+    async call(operation, payload, options = {}) {
+      const caller: Caller = {
+        clientId: options.clientId ?? "client",
+        idempotencyKey: OPERATIONS[operation].change ? (options.key ?? randomUUID()) : null,
+        expectedRevision: options.expectedRevision ?? null,
+        subscribe: () => "none",
+      };
+      const handlers = makeHandlers(world.core);
+      const done = await (handlers[operation] as (payload: unknown, caller: Caller) => Promise<HandlerResult>)(
+        OPERATIONS[operation].payload.parse(payload),
+        caller,
+      );
+      moved.emit("moved");
+      // What the server answers must be what its protocol says, and fit a frame.
+      encodeFrame({ result: done.result });
+      return { ...done, result: OPERATIONS[operation].result.parse(done.result) } as never;
+    },
+    view: async (run) => (await world.call("run.get", { run })).result,
+    async until(run, predicate, what = "the expected state") {
+      const since = Date.now();
+      for (;;) {
+        await store.idle();
+        const view = (await world.call("run.get", { run })).result;
+        if (predicate(view)) return view;
+        if (Date.now() - since > HANG_MS)
+          throw new Error(
+            `${what} did not come: ${JSON.stringify(view.run)} ${JSON.stringify(view.timeline.slice(-8).map(({ type, detail }) => [type, detail]))}`,
+          );
+        await new Promise<void>((resolve) => {
+          const go = (): void => {
+            clearTimeout(timer);
+            moved.off("moved", go);
+            resolve();
+          };
+          // Changes that no frame announces (a process that ended) are looked at again after a moment.
+          const timer = setTimeout(go, 20);
+          moved.once("moved", go);
+        });
+      }
+    },
+    refusal: (work) =>
+      work.then(
+        () => "none" as const,
+        (error: { kind?: ErrorKind }) => error.kind ?? "internal",
+      ),
+    async restart() {
+      await stopKeepingStore(world.core, store);
+      world.core = await startCore();
+    },
+    async close() {
+      // A test may have given the database to another server.
+      await world.core.stop().catch((error: { kind?: string }) => {
+        if (error.kind !== "claimLost") throw error;
+        store.close();
+      });
+      process.chdir(back);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  world.core = await startCore();
+  return world;
+}
+
+/** The core closes its store when it stops; the next one of the test needs it. */
+async function stopKeepingStore(core: ServerCore, store: Store): Promise<void> {
+  const close = store.close;
+  (store as { close: () => void }).close = () => undefined;
+  await core.stop();
+  (store as { close: () => void }).close = close;
+}
+
+const clock: Clock = {
+  now: () => Date.now(),
+  timer(at, wake) {
+    const timer = setTimeout(wake, Math.min(60_000, Math.max(0, at - Date.now())));
+    timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+let children = 0;
+
+function inProcess(
+  spec: ChildSpec<FromRunner>,
+  onMove: () => void,
+): { child: Child<FromRunner, ToRunner>; runner: TestRunner } {
+  let toServer: ((frame: FromRunner) => void) | undefined;
+  let toRunner: ((frame: ToRunner) => void) | undefined;
+  const early: FromRunner[] = [];
+  const closers: ((error?: Error) => void)[] = [];
+  let dead = false;
+  let leave: (exit: ChildExit) => void = () => undefined;
+  const exited = new Promise<ChildExit>((resolve) => (leave = resolve));
+  const end = (exit: Partial<ChildExit>, error?: Error): void => {
+    if (dead) return;
+    dead = true;
+    for (const closer of closers.splice(0)) closer(error);
+    leave({ code: null, signal: null, diagnostic: "", ...exit });
+    onMove();
+  };
+  const deliver = (given: unknown): void => {
+    if (dead) return;
+    const parsed = spec.schema.safeParse(given);
+    if (!parsed.success) return end({ code: 1 }, new Error(`Frame is invalid: ${parsed.error.message}`));
+    const frame = parsed.data;
+    runner.received.push(frame);
+    if (!runner.filter(frame)) return;
+    if (toServer) toServer(frame);
+    else early.push(frame);
+    onMove();
+  };
+  const runner: TestRunner = {
+    sent: [],
+    received: [],
+    kill: () => end({ signal: "SIGKILL" }),
+    inject: deliver,
+    filter: () => true,
+  };
+  const serverPort: FramePort<FromRunner, ToRunner> = {
+    send(frame) {
+      const text = encodeFrame(frame);
+      if (dead) return;
+      runner.sent.push(frame);
+      setImmediate(() => {
+        if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
+      });
+    },
+    close: () => end({ code: 0 }),
+    onFrame(next) {
+      toServer = next;
+      for (const frame of early.splice(0)) next(frame);
+    },
+    onClose: (closer) => void closers.push(closer),
+    get closed() {
+      return dead;
+    },
+  };
+  const runnerPort: FramePort<ToRunner, FromRunner> = {
+    send(frame) {
+      const text = encodeFrame(frame);
+      setImmediate(() => deliver(fromRunnerSchema.parse(JSON.parse(text))));
+    },
+    close: () => undefined,
+    onFrame: (next) => void (toRunner = next),
+    onClose: () => undefined,
+    closed: false,
+  };
+  void runSession(runnerPort).then((ended) =>
+    setImmediate(() =>
+      setImmediate(() =>
+        end({ code: ended.kind === "broken" ? 1 : 0, diagnostic: ended.kind === "broken" ? String(ended.error) : "" }),
+      ),
+    ),
+  );
+  children += 1;
+  const child: Child<FromRunner, ToRunner> = {
+    childId: `child-${process.pid}-${children}`,
+    pid: 100_000 + children,
+    startIdentity: `test-${children}`,
+    port: serverPort,
+    exited,
+    stop: () => {
+      end({ signal: "SIGTERM" });
+      return exited;
+    },
+  };
+  return { child, runner };
+}

@@ -1,0 +1,176 @@
+// Every example of docs/examples runs through the test kit, as its readers would test it.
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { each, NO_SUBMISSION, agentTurns, runWorkflow, startWorkflow } from "holdpoint/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import deploy from "../../docs/examples/deploy.workflow.ts";
+import effects from "../../docs/examples/effects.workflow.ts";
+import importing from "../../docs/examples/import.workflow.ts";
+import release from "../../docs/examples/release.workflow.ts";
+import retry from "../../docs/examples/retry.workflow.ts";
+import review from "../../docs/examples/review.workflow.ts";
+import shell from "../../docs/examples/shell.workflow.ts";
+import triage from "../../docs/examples/triage.workflow.ts";
+import verify from "../../docs/examples/verify.workflow.ts";
+import watch from "../../docs/examples/watch.workflow.ts";
+import approval from "../../docs/examples/approval.workflow.ts";
+
+let folder: string;
+beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "holdpoint-examples-"))));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe("examples", () => {
+  it("retry: a failure goes on by its outcome, three times at most", async () => {
+    const run = await runWorkflow(retry, { input: { file: "a.pdf", failures: 2 } });
+    expect(run.order).toEqual(["upload", "again", "upload", "again", "upload", "done"]);
+    expect(run.output).toEqual({ url: "https://files.example/a.pdf" });
+    run.assertEffect("upload", { state: "applied", visits: 3 });
+    const hopeless = await runWorkflow(retry, { input: { failures: 9 } });
+    expect(hopeless.output).toEqual({ gaveUp: 'Node "upload" failed: The service is busy.' });
+  });
+
+  it("effects: each of the three contracts, in a folder", async () => {
+    const input = { folder: join(folder, "effects"), version: "1.0" };
+    const run = await runWorkflow(effects, { input });
+    expect(run.output).toEqual({ posted: true });
+    expect(await readdir(input.folder)).toEqual(["1.0.txt", "letter.txt"]);
+    run.assertEffect("release", { state: "applied", attempts: 1, request: { version: "1.0" } });
+    expect(run.effects.map(({ recovery }) => recovery)).toEqual(["idempotent", "observed", "manual"]);
+  });
+
+  it("shell: the output is parsed, lines become progress, and an exit code is a result", async () => {
+    const run = await runWorkflow(shell, { shell: { build: { stdout: "[1/2] a.c\n[2/2] b.c\n" } } });
+    expect(run.output).toBe("Built with 2 lines of output.");
+    expect(run.updates.map(({ data, key }) => [key, (data as { completed: number }).completed])).toEqual([
+      ["build", 1],
+      ["build", 2],
+    ]);
+    expect((await runWorkflow(shell, { shell: { build: { exitCode: 2 } } })).output).toBe("The build is broken.");
+  });
+
+  it("review: a refused submission is corrected, and text is the output of the second step", async () => {
+    const run = await runWorkflow(review, {
+      input: { diff: "x".repeat(10_000), minutes: 5 },
+      agents: {
+        review: agentTurns({ verdict: "maybe" }, NO_SUBMISSION, '```json\n{"verdict":"good","reasons":[]}\n```'),
+        summary: "Nothing is wrong. It may be merged.",
+      },
+    });
+    expect(run.result("review")?.output).toEqual({ verdict: "good", reasons: [] });
+    expect(run.output).toBe("Nothing is wrong. It may be merged.");
+    expect(run.prompts.map(({ nodeId, reason }) => `${nodeId} ${reason}`)).toEqual([
+      "review initial",
+      "review reminder",
+      "summary initial",
+    ]);
+    expect(run.prompts[0]?.text.length).toBeLessThan(8_000);
+  });
+
+  it("watch: the loop waits, acts and stops as decided", async () => {
+    const run = startWorkflow(watch, {
+      input: { goal: "The migration is finished" },
+      agents: {
+        observe: each([{ state: "half" }, { state: "almost" }, { state: "finished" }]),
+        decide: each([{ route: "wait" }, { route: "act" }, { route: "stop" }]),
+        act: {},
+      },
+      shell: { sleep: async (_spec, { clock, signal }) => (await clock.sleep(30 * 60_000, signal), {}) },
+    });
+    await run.clock.advance(30 * 60_000);
+    await run.settled();
+    expect(run.order.join(" ")).toBe("observe decide sleep observe decide act observe decide report");
+    expect(run.notifications).toMatchObject([
+      { kind: "final", message: "The migration is finished: finished", index: 0 },
+    ]);
+  });
+
+  it("triage: every route has its way, and an unclear report waits for an answer", async () => {
+    const run = await runWorkflow(triage, { input: { report: "It crashes." }, agents: { sort: { route: "unclear" } } });
+    expect(run.status).toBe("waiting");
+    expect(run.pending).toMatchObject({ kind: "checkpoint", nodeId: "look", summary: "An unclear report" });
+    await run.answer({ kind: "bug" });
+    expect(run.notifications).toMatchObject([{ audience: "operators", message: "A bug was reported: It crashes." }]);
+    const bug = await runWorkflow(triage, {
+      input: { report: "x" },
+      agents: { sort: 'I think it is { "route": "question" }.' },
+    });
+    expect(bug.output).toEqual({ answer: "question" });
+  });
+
+  it("verify: commands run side by side, and each tells what became of it", async () => {
+    const checks = [
+      { id: "types", command: "tsc" },
+      { id: "tests", command: "vitest" },
+      { id: "lint", command: "oxlint" },
+    ];
+    const run = await runWorkflow(verify, {
+      input: { checks },
+      shell: ({ command }) => (command === "vitest" ? { exitCode: 1, stderr: "2 failed" } : {}),
+    });
+    expect(run.output).toEqual({ passed: false, failed: [{ itemId: "tests", stderr: "2 failed" }] });
+    expect(run.updates.map(({ key, type }) => `${type} ${key}`).sort()).toEqual([
+      "command-batch.item lint",
+      "command-batch.item tests",
+      "command-batch.item types",
+      "progress overall",
+    ]);
+  });
+
+  it("import: the settings may be changed while it runs, by whom and how the rules say", async () => {
+    expect((await runWorkflow(importing)).output).toEqual({ imported: 3, limit: 3 });
+    const run = startWorkflow(importing, { input: { limit: 900 } });
+    await run.clock.advance(0);
+    expect(run.changeSettings([{ op: "replace", path: "/limit", value: 901 }])).toMatchObject({
+      changeNumber: 1,
+      value: { limit: 901 },
+    });
+    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 950 }], { actor: "session" })).toThrow(
+      "session may not replace /limit",
+    );
+    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 5 }])).toThrow("can only be raised");
+    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: "many" }])).toThrow("refuses the change");
+    await run.settled();
+    expect(run.output).toEqual({ imported: 901, limit: 901 });
+  });
+
+  it("release: the mounted approval is asked twice, and each exit leads on", async () => {
+    const answers = { "planApproval/ask": { choice: "approve" }, "announcement/ask": { choice: "approve" } };
+    const run = await runWorkflow(release, { answers });
+    expect(run.output).toEqual({ released: true, deployed: ["Migrate the database", "Switch the traffic"] });
+    const stopped = await runWorkflow(release, { answers: { "planApproval/ask": { choice: "stop" } } });
+    expect(stopped.output).toEqual({ released: false, after: ["plan", "planApproval"] });
+    const alone = await runWorkflow(approval, {
+      input: { title: "T", steps: ["a"] },
+      answers: { ask: { choice: "approve" } },
+    });
+    expect(alone.output).toEqual({ steps: ["a"] });
+  });
+
+  it("deploy: replanned once, then approved; and stopped when nobody answers in two hours", async () => {
+    const logFile = join(folder, "deployments.log");
+    const run = await runWorkflow(deploy, {
+      input: { version: "5.0.0", logFile },
+      audiences: ["operators"],
+      answers: { approve: each([{ choice: "replan", input: { changes: "later" } }, { choice: "approve" }]) },
+    });
+    expect(run.output).toMatchObject({ message: "5.0.0 is live.", requests: ["later"] });
+    expect((await readFile(logFile, "utf8")).split("\n")).toHaveLength(2);
+    run.assertEffect("deploy", { state: "applied", attempts: 1 });
+    const late = await runWorkflow(deploy, { input: { version: "5.0.1" } });
+    expect(late.status).toBe("waiting");
+    await late.clock.advance(2 * 60 * 60_000 - 1);
+    expect(late.status).toBe("waiting");
+    await late.clock.advance(1);
+    expect(await late.settled()).toMatchObject({ status: "completed", order: ["plan", "approve", "stopped"] });
+  });
+});
+
+it("every example has a test", async () => {
+  const here = await readFile(new URL(import.meta.url), "utf8");
+  const names = (await readdir(new URL("../../docs/examples", import.meta.url))).filter((name) =>
+    name.endsWith(".workflow.ts"),
+  );
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !here.includes(`docs/examples/${name}`))).toEqual([]);
+});
