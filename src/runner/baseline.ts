@@ -4,6 +4,7 @@
  *
  * Packages that the workflow imported stay loaded; its own modules are evaluated anew by every load.
  */
+import { Socket as Datagrams } from "node:dgram";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { Server, Socket } from "node:net";
 import { readdirSync, readFileSync } from "node:fs";
@@ -118,7 +119,7 @@ function hook(): void {
   note(Object.getPrototypeOf(timer), (it: { _destroyed?: boolean }) => it._destroyed === true);
   note(Socket.prototype, (it: Socket) => it.destroyed);
   note(Server.prototype, (it: Server) => !it.listening);
-  note((require("node:dgram") as typeof import("node:dgram")).Socket.prototype, () => false);
+  note(Datagrams.prototype, () => false);
   const fs = require("node:fs") as Record<string, unknown>;
   for (const name of ["watch", "watchFile"]) noteCalls(fs, name, () => true);
   noteCalls(require("node:fs/promises"), "watch", () => true);

@@ -33,7 +33,7 @@ export function openChildPipe<In, Out>(
       if (tidying === undefined) setImmediate(leave);
       else {
         setTimeout(leave, WIRE.childExitMs - MARGIN_MS);
-        void tidying.then(leave, leave);
+        void tidying.finally(leave);
       }
     }
   });

@@ -68,9 +68,7 @@ export class RunnerPool {
     this.#arm(idle, this.#clock.now() + WARM.idleMs);
     // Nothing may come from it now; a process that ends is no loss.
     worker.child.port.onFrame(() => this.#end(this.#remove(idle)));
-    void worker.gone.then((exit) => {
-      if (this.#idle.includes(idle)) this.#onLost(this.#remove(idle), exit);
-    });
+    void this.#watch(idle);
   }
 
   /** Ends the oldest ones until at most `count` are left. */
@@ -83,6 +81,11 @@ export class RunnerPool {
     this.#stopped = true;
     this.shrink(0);
     await Promise.all(this.#leaving);
+  }
+
+  async #watch(idle: Idle): Promise<void> {
+    const exit = await idle.worker.gone;
+    if (this.#idle.includes(idle)) this.#onLost(this.#remove(idle), exit);
   }
 
   #arm(idle: Idle, at: number): void {
