@@ -171,7 +171,8 @@ describe("updates", () => {
       } });`,
     );
     let letGo: () => void = () => undefined;
-    (globalThis as { looked?: () => Promise<void> }).looked = () => new Promise<void>((resolve) => (letGo = resolve));
+    const looked = new Promise<void>((resolve) => (letGo = resolve));
+    (globalThis as { looked?: () => Promise<void> }).looked = () => looked;
     const run = await world.start("busy");
     const busy = await world.until(run, (view) => view.updates.published === 5);
     expect(busy.progress).toMatchObject([
