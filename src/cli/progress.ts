@@ -17,8 +17,9 @@ export function progressLine(progress: ProgressView): string {
 
 function remaining(estimate: ProgressView["estimate"]): string {
   if (estimate.kind === "unavailable")
-    return estimate.reason.startsWith("it is ") ? "" : `; no estimate: ${clean(estimate.reason)}`;
+    return /^(it is |its step is over)/.test(estimate.reason) ? "" : `; no estimate: ${clean(estimate.reason)}`;
   const { high, low, median } = estimate.remainingMs;
+  if (median < 1_000) return ", should be done any moment";
   const spread = high - low < 1_000 ? "" : `${duration(low)} to ${duration(high)}`;
   const trust = estimate.confidence === null ? "as its source says" : `${estimate.confidence} confidence`;
   return `, about ${duration(median)} left (${[spread, trust].filter((part) => part !== "").join(", ")})`;

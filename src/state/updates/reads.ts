@@ -42,18 +42,19 @@ export const reads = (db: ReadDb) => ({
       runNo,
     ) ?? { updates: 0, current: 0 },
 
-  /** Tracks of progress by key, at most `limit` of them, those that reported last. */
-  tracks: (runNo: number, limit: number): { key: string; track: ProgressTrack }[] =>
+  /** Tracks of progress by key, at most `limit` of them, those that reported last. `live`: what reported is still at work. */
+  tracks: (runNo: number, limit: number): { key: string; track: ProgressTrack; live: boolean }[] =>
     db
-      .all<{ key: string }>(
-        `SELECT update_key AS "key" FROM workflow_updates_current WHERE run_no = ? AND update_type = ? ORDER BY update_seq DESC LIMIT ?`,
+      .all<{ key: string; status: string }>(
+        `SELECT c.update_key AS "key", a.status FROM workflow_updates_current c JOIN workflow_updates u USING (run_no, update_seq)
+         JOIN node_attempts a USING (run_no, attempt_no) WHERE c.run_no = ? AND c.update_type = ? ORDER BY c.update_seq DESC LIMIT ?`,
         runNo,
         PROGRESS_TYPE,
         Math.min(limit, UPDATE.currentItems),
       )
-      .flatMap(({ key }) => {
+      .flatMap(({ key, status }) => {
         const track = trackOf(db, runNo, key);
-        return track === undefined ? [] : [{ key, track }];
+        return track === undefined ? [] : [{ key, track, live: status === "running" }];
       }),
 });
 

@@ -164,16 +164,32 @@ describe("updates", () => {
           for (let n = 1; n <= 5; n++) {
             await ctx.publishUpdate({ type: "progress", key: "copy", data: { schema: "holdpoint.progress.v1", label: "Copying", status: "running", completed: n * 10, total: 100, unit: "files", sourceUpdatedAt: Date.now() - 60_000 + n * 10_000 } });
           }
+          await globalThis.looked?.();
           await ctx.publishUpdate({ type: "note", key: "a", data: { text: "x" } });
           return "done";
         } }),
       } });`,
     );
+    let letGo: () => void = () => undefined;
+    const looked = new Promise<void>((resolve) => (letGo = resolve));
+    (globalThis as { looked?: () => Promise<void> }).looked = () => looked;
     const run = await world.start("busy");
+    const busy = await world.until(run, (view) => view.updates.published === 5);
+    expect(busy.progress).toMatchObject([
+      {
+        key: "copy",
+        label: "Copying",
+        completed: 50,
+        total: 100,
+        estimate: { kind: "estimate", by: "measured" },
+      },
+    ]);
+    letGo();
     const done = await world.until(run, (view) => view.run.status === "completed");
     expect(done.updates).toEqual({ published: 6, current: 2 });
+    // A step that is over has no end to wait for.
     expect(done.progress).toMatchObject([
-      { key: "copy", label: "Copying", completed: 50, total: 100, estimate: { kind: "estimate", by: "measured" } },
+      { completed: 50, estimate: { kind: "unavailable", reason: "its step is over" } },
     ]);
     const { result } = await world.call("run.updates", { run, after: -1, limit: 10 });
     expect(result.updates.map(({ key, seq, type }) => [seq, type, key])).toEqual([
