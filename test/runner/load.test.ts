@@ -205,7 +205,8 @@ describe("what was approved is what runs", () => {
     for (const { path, sha256 } of sources) folder.put(`approved/${sha256}`, readFileSync(path, "utf8"));
     return join(folder.path, "approved");
   };
-  const result = ({ definition }: LoadedWorkflow): unknown => (definition.nodes["a"] as unknown as { run(): unknown }).run();
+  const result = ({ definition }: LoadedWorkflow): unknown =>
+    (definition.nodes["a"] as unknown as { run(): unknown }).run();
 
   it.each(spoiled)(
     "when an included file is %s and nothing else is left, it is named and nothing is executed",

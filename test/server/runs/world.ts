@@ -91,11 +91,13 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
         clock,
         random: randomBytes,
         launcher: { launch: (spec) => Promise.resolve(launchRunner(spec as never) as never) },
+        processes: { endGroups: () => Promise.resolve(), parentOf: () => Promise.resolve(null) },
         listener: { listen: () => Promise.resolve(), close: () => Promise.resolve() },
         log: silent,
       },
       home: folder,
       cacheDir: join(folder, "cache"),
+      sourcesDir: join(folder, "sources"),
       product: "0.0.0",
       installPath: folder,
       loadConfig: () => parsed,
@@ -103,7 +105,6 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
       serverId: randomUUID(),
       pid: process.pid,
       startIdentity: "test",
-      reapOrphans: () => Promise.resolve(),
       onStopRequest: () => undefined,
     });
   const parsed = configSchema.parse({ schema: "holdpoint.config.v1", ...config });
@@ -242,13 +243,15 @@ function inProcess(
     filter: () => true,
   };
   const serverPort: FramePort<FromRunner, ToRunner> = {
-    send(frame) {
-      const text = encodeFrame(frame);
-      if (dead) return;
-      runner.sent.push(frame);
-      setImmediate(() => {
-        if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
-      });
+    send(...frames) {
+      for (const frame of frames) {
+        const text = encodeFrame(frame);
+        if (dead) return;
+        runner.sent.push(frame);
+        setImmediate(() => {
+          if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
+        });
+      }
     },
     close: () => end({ code: 0 }),
     onFrame(next) {
@@ -259,16 +262,20 @@ function inProcess(
     get closed() {
       return dead;
     },
+    backlog: 0,
   };
   const runnerPort: FramePort<ToRunner, FromRunner> = {
-    send(frame) {
-      const text = encodeFrame(frame);
-      setImmediate(() => deliver(fromRunnerSchema.parse(JSON.parse(text))));
+    send(...frames) {
+      for (const frame of frames) {
+        const text = encodeFrame(frame);
+        setImmediate(() => deliver(fromRunnerSchema.parse(JSON.parse(text))));
+      }
     },
     close: () => undefined,
     onFrame: (next) => void (toRunner = next),
     onClose: () => undefined,
     closed: false,
+    backlog: 0,
   };
   void runSession(runnerPort).then((ended) =>
     setImmediate(() =>
