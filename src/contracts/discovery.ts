@@ -5,7 +5,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { BUILTINS_FOLDER } from "./builtins.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
 
@@ -128,7 +128,7 @@ function foldersOf(places: WorkflowPlaces): { origin: WorkflowOrigin; path: stri
   return [
     { origin: "project", path: join(projectPath, ".pi", "workflows") },
     { origin: "user", path: join(userHome, ".pi", "agent", "workflows") },
-    { origin: "builtin", path: builtins ?? fileURLToPath(new URL("../builtins/", import.meta.url)) },
+    { origin: "builtin", path: builtins ?? BUILTINS_FOLDER },
   ];
 }
 

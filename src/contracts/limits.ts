@@ -171,6 +171,14 @@ export const PROCESS = {
   diagnosticBytes: 65_536,
 } as const;
 
+/** Runners that serve several launches. */
+export const WARM = {
+  /** One that has nothing to do is kept this long. */
+  idleMs: 60_000,
+  /** What user code leaks must not grow without end. */
+  launches: 1_000,
+} as const;
+
 /** The server's own life. */
 export const SERVER = {
   /** Started on demand and with nothing to do for this long, it leaves. */

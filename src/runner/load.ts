@@ -2,7 +2,6 @@
  * From a launch document to a workflow that may run: what was approved is verified before anything of it is imported,
  * the file is loaded, and its identity is told.
  */
-import { realpath } from "node:fs/promises";
 import type { DefinitionSnapshot, SourceFile } from "../contracts/definition.ts";
 import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
 import type { RunnerLaunch } from "../contracts/protocol/runner.ts";
@@ -11,8 +10,8 @@ import { failureOf, messageOf } from "../workflow/engine/index.ts";
 import * as workflowModule from "../workflow/index.ts";
 import { definitionDigest } from "../workflow/rules/index.ts";
 import { parseInput, titleOf } from "./describe.ts";
-import { loadModule } from "./loader.ts";
-import { changedSince, differsFrom, hashSources, sourceChanged } from "./sources.ts";
+import { loadModule, SourceView } from "./loading/index.ts";
+import { approvedFiles, changedOnDisk, checkCount, rootOf, sourceChanged } from "./sources.ts";
 
 const { isWorkflow, snapshotOf } = workflowModule;
 
@@ -29,49 +28,46 @@ export interface LoadedWorkflow {
   /** Whether the input parser made `input` in this load. */
   readonly parsed: boolean;
   readonly title: string | null;
+  /** The working folder in which it was loaded. */
+  readonly cwd: string;
 }
 export type Loaded = LoadedWorkflow | { readonly kind: "failed" | "changed"; readonly error: HoldpointError };
 
 /** Loads for a launch. Never rejects for anything that the workflow or its author did. */
 export async function loadWorkflow(launch: RunnerLaunch): Promise<Loaded> {
-  if (launch.sources !== null) {
-    const error = await changedSince(launch.sources);
-    if (error !== undefined) return { kind: "changed", error };
-  }
   try {
     return await load(launch);
   } catch (error) {
     if (!isHoldpointError(error)) throw error;
-    return { kind: error.kind === "workflowSourceChanged" ? "changed" : "failed", error };
+    if (error.kind === "workflowSourceChanged") return { kind: "changed", error };
+    // What is not stored (data files beside the source, packages) may have changed with what is.
+    const changed = launch.sources === null ? undefined : await changedOnDisk(launch.sources);
+    return changed === undefined ? { kind: "failed", error } : { kind: "changed", error: changed };
   }
 }
 
 async function load(launch: RunnerLaunch): Promise<LoadedWorkflow> {
-  enter(launch.projectPath);
-  const path = await realpath(launch.workflowPath).catch((error: unknown) => {
-    throw new HoldpointError("workflowNotFound", `${launch.workflowPath} cannot be opened: ${messageOf(error)}.`);
-  });
-  const { definition, files } = await evaluate(path, launch.cacheDir);
+  const approved = launch.sources === null ? null : await approvedFiles(launch.sources, launch.sourcesDir ?? null);
+  const cwd = enter(launch.projectPath);
+  const path = await rootOf(launch.workflowPath, approved);
+  const { definition, files: sources } = await evaluate(path, launch.cacheDir, new SourceView(approved));
+  checkCount(sources);
   const snapshot = snapshotOf(definition);
   const digest = definitionDigest(snapshot);
-  const sources = await hashSources(files);
-  if (launch.sources !== null) {
-    const error = differsFrom(launch.sources, sources);
-    if (error !== undefined) throw error;
-  }
   if (launch.definitionDigest !== null && launch.definitionDigest !== digest) {
     throw sourceChanged(path, "gives another graph than when the run started");
   }
   const parsed = launch.inputParsed !== true && definition.input !== undefined;
   const input = parsed ? parseInput(definition, launch.input) : launch.input;
   const title = launch.sources === null ? await titleOf(definition, input) : null;
-  return { kind: "loaded", definition, snapshot, digest, sources, input, parsed, title };
+  return { kind: "loaded", definition, snapshot, digest, sources, input, parsed, title, cwd };
 }
 
 /** User code finds the project as its working folder, as if it had been started there. */
-function enter(projectPath: string): void {
+function enter(projectPath: string): string {
   try {
     process.chdir(projectPath);
+    return process.cwd();
   } catch (error) {
     throw new HoldpointError(
       "workflowLoad",
@@ -83,13 +79,15 @@ function enter(projectPath: string): void {
 async function evaluate(
   path: string,
   cacheDir: string | null,
-): Promise<{ definition: workflowModule.WorkflowDefinition; files: readonly string[] }> {
+  view: SourceView,
+): Promise<{ definition: workflowModule.WorkflowDefinition; files: SourceFile[] }> {
   const zod = await import("zod");
   const modules = Object.fromEntries(ENGINE_NAMES.map((name) => [name, workflowModule]));
   let loaded: Awaited<ReturnType<typeof loadModule>>;
   try {
-    loaded = await loadModule(path, { ...modules, zod }, cacheDir);
+    loaded = await loadModule(path, { ...modules, zod }, cacheDir, view);
   } catch (error) {
+    if (view.hidden !== undefined) throw sourceChanged(view.hidden, "is loaded now, but was not when the run started");
     throw loadError(path, error);
   }
   const definition = (loaded.exports as { default?: unknown } | null | undefined)?.default;

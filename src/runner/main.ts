@@ -1,24 +1,27 @@
 /**
- * Entry of a runner: a child that loads one workflow and executes it for one launch.
+ * Entry of a runner: a child that loads one workflow and executes it, for one launch or several.
  *
  * This folder owns loading user code and the runner's side of runner.v1. It must not open the database, decide anything,
  * or outlive its pipe. Nothing but what the pipe needs is imported before the pipe is open.
  */
 import { toRunnerSchema, type FromRunner, type ToRunner } from "../contracts/protocol/runner.ts";
 import { openChildPipe } from "../contracts/wire/child.ts";
+import { tidyAtOnce, tidyUp } from "./leaving.ts";
 
-const port = openChildPipe<ToRunner, FromRunner>(toRunnerSchema);
+const port = openChildPipe<ToRunner, FromRunner>(toRunnerSchema, tidyUp);
 
 /** An error that user code left behind ends the runner: its state cannot be trusted any more. */
 function crash(what: string, error: unknown): never {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${what}: ${text}\n`);
+  tidyAtOnce();
   process.exit(1);
 }
 process.on("uncaughtException", (error) => crash("uncaught exception", error));
 process.on("unhandledRejection", (error) => crash("unhandled rejection", error));
 
-const { runSession } = await import("./session.ts");
-const end = await runSession(port);
+const { serve } = await import("./serve.ts");
+const end = await serve(port);
 if (end.kind === "broken") crash("runner", end.error);
+await tidyUp();
 process.exit(0);

@@ -1,4 +1,5 @@
 /** The engine's host in a runner: every request becomes a frame to the server, every answer a resolved promise. */
+import type { CommandResult, CommandSpec } from "../contracts/command.ts";
 import { fromErrorRecord, HoldpointError } from "../contracts/errors.ts";
 import type { IncludeTransition } from "../contracts/include.ts";
 import { CONTENT, VALUE } from "../contracts/limits.ts";
@@ -8,6 +9,7 @@ import { settingsVersionSchema, type SettingsVersion } from "../contracts/settin
 import { updateReceiptSchema, type UpdateReceipt } from "../contracts/update.ts";
 import type {
   CheckpointAsked,
+  CommandListeners,
   DecisionAsked,
   EffectRequest,
   EffectReservation,
@@ -18,6 +20,7 @@ import type {
   UpdateAsked,
 } from "../workflow/engine/index.ts";
 import { readContent, sendContent } from "./contents.ts";
+import type { Registrar } from "./shell/index.ts";
 import { StepStream } from "./stream.ts";
 
 type Reply = Extract<ToRunner, { type: "reply" | "effect.reserved" | "content.part" }>;
@@ -115,6 +118,30 @@ export class ServerHost implements EngineHost {
 
   async enter(transitions: readonly IncludeTransition[]): Promise<void> {
     accepted(await this.#ask({ type: "enter", transitions: this.#wireTransitions(transitions) }));
+  }
+
+  async runShell(
+    spec: CommandSpec,
+    owner: { readonly step: number; readonly nodeId: string },
+    signal: AbortSignal,
+    listeners?: CommandListeners,
+  ): Promise<CommandResult> {
+    // Only loaded when it is needed: a runner that never started a process is known to have none.
+    const { runCommand } = await import("./shell/index.ts");
+    return runCommand(spec, this.registrar("shell", owner), signal, listeners);
+  }
+
+  /** Makes process groups of a node known to the server. */
+  registrar(kind: "shell" | "agent", { nodeId, step }: { readonly step: number; readonly nodeId: string }): Registrar {
+    return {
+      register: async (pid, startIdentity) => {
+        const asked = { type: "process.register", kind, step, nodeId, pid, startIdentity } as const;
+        return (accepted(await this.#ask(asked)) as { processId: string }).processId;
+      },
+      unregister: async (processId, outcome) => {
+        accepted(await this.#ask({ type: "process.unregister", processId, outcome }));
+      },
+    };
   }
 
   async finish(entry: StepEntry): Promise<void> {

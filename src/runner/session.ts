@@ -2,6 +2,7 @@
  * The runner's side of runner.v1 for one launch: loads the workflow, takes the resume state, and carries what the engine
  * says to the server and back. It decides nothing and stores nothing.
  */
+import type { SourceFile } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import type { FromRunner, NodeResult, Position, RunnerLaunch, ToRunner } from "../contracts/protocol/runner.ts";
 import type { MountState } from "../contracts/include.ts";
@@ -13,7 +14,8 @@ import { ServerHost } from "./server-host.ts";
 
 /** How the launch ended. After `claimLost` not another byte may be written; `broken` is nobody's doing but ours. */
 export type SessionEnd =
-  | { readonly kind: "ended"; readonly reason: string }
+  /** `cwd`: the run finished or parked, and this was the working folder in which its work began. */
+  | { readonly kind: "ended"; readonly reason: string; readonly cwd?: string }
   | { readonly kind: "claimLost" }
   | { readonly kind: "broken"; readonly error: unknown };
 
@@ -109,7 +111,12 @@ class Session {
     this.#loaded = loaded;
     const { digest, input, parsed, snapshot, sources, title } = loaded;
     const made = parsed ? { input } : {};
-    this.#send({ type: "ready", definition: snapshot, definitionDigest: digest, sources, title, ...made });
+    // What the server has is not sent again.
+    const news = {
+      ...(launch.definitionDigest === digest ? {} : { definition: snapshot }),
+      ...(sameSources(launch.sources, sources) ? {} : { sources }),
+    };
+    this.#send({ type: "ready", definitionDigest: digest, title, ...news, ...made });
   }
 
   async #go(loaded: LoadedWorkflow, position: Position, visits: Readonly<Record<string, number>>): Promise<void> {
@@ -138,7 +145,8 @@ class Session {
     const end = await engine.run();
     // A stop has said its own last word.
     if (end.kind === "stopped") return;
-    this.#finish({ kind: "ended", reason: end.kind === "parked" ? `parked: ${end.reason}` : end.end.status });
+    const reason = end.kind === "parked" ? `parked: ${end.reason}` : end.end.status;
+    this.#finish({ kind: "ended", reason, ...(this.#loaded === undefined ? {} : { cwd: this.#loaded.cwd }) });
   }
 
   #send(frame: FromRunner): void {
@@ -151,10 +159,16 @@ class Session {
 
   #finish(end: SessionEnd): void {
     if (this.#over) return;
-    if (end.kind === "ended") this.#send({ type: "exiting", reason: end.reason });
+    // After an orderly end it is not decided yet whether the process leaves.
+    if (end.kind === "ended" && end.cwd === undefined) this.#send({ type: "exiting", reason: end.reason });
     this.#over = true;
     this.#end(end);
   }
+}
+
+function sameSources(approved: RunnerLaunch["sources"], loaded: readonly SourceFile[]): boolean {
+  if (approved?.length !== loaded.length) return false;
+  return approved.every(({ path, sha256 }, index) => loaded[index]?.path === path && loaded[index].sha256 === sha256);
 }
 
 function unexpected(what: string): HoldpointError {

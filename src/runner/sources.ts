@@ -1,73 +1,95 @@
 /**
- * The files a workflow is made of: which ones a load touched, their digests, and whether they are still those that were
- * approved when the run started.
+ * What was approved when a run started, as bytes: from memory, from the folder in which the server lays it out, or from
+ * the original files while they are still the same. Every way is verified by its hash.
  */
 import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { sourcePlace } from "../contracts/builtins.ts";
 import type { SourceFile } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import { WORKFLOW } from "../contracts/limits.ts";
 
-/**
- * Real paths and digests of files, sorted by path.
- *
- * @throws HoldpointError `workflowLoad` when there are too many or one is too large.
- */
-export async function hashSources(paths: Iterable<string>): Promise<SourceFile[]> {
-  const real = new Set<string>();
-  for (const path of paths) real.add(await realpath(path));
-  if (real.size > WORKFLOW.sourceFiles) {
-    throw new HoldpointError(
-      "workflowLoad",
-      `The workflow loads ${real.size} files of its own; the limit is ${WORKFLOW.sourceFiles}.`,
-      { remedy: "Bundle them, or put them into a package.", details: { limit: WORKFLOW.sourceFiles, seen: real.size } },
-    );
-  }
-  return Promise.all([...real].toSorted().map(hashSource));
-}
-
-async function hashSource(path: string): Promise<SourceFile> {
-  const content = await readFile(path);
-  if (content.length > WORKFLOW.sourceFileBytes) {
-    throw new HoldpointError(
-      "workflowLoad",
-      `${path} has ${content.length} bytes; the limit for a source file is ${WORKFLOW.sourceFileBytes}.`,
-      { details: { limit: WORKFLOW.sourceFileBytes, seen: content.length } },
-    );
-  }
-  return { path, sha256: digestOf(content) };
-}
+/** Contents by hash: what this process has verified before. Of one workflow at a time. */
+let verified = new Map<string, Buffer>();
 
 /**
- * Compares the files as they are now with the approved ones, without loading anything.
+ * The approved bytes by path in this installation.
  *
- * @returns the error to park with, naming the first file that differs; undefined when all are the same.
+ * @param folder holds contents under their SHA-256; null for none.
+ * @throws HoldpointError `workflowSourceChanged` that names the first file of which nothing is left.
  */
-export async function changedSince(approved: readonly SourceFile[]): Promise<HoldpointError | undefined> {
-  for (const { path, sha256 } of approved) {
-    let content: Buffer;
-    try {
-      content = await readFile(path);
-    } catch (error) {
-      return sourceChanged(path, `cannot be read any more (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
-    }
-    if (digestOf(content) !== sha256) return sourceChanged(path, "is not what it was when the run started");
-  }
-  return undefined;
-}
-
-/** Compares what a load touched with what was approved. */
-export function differsFrom(
+export async function approvedFiles(
   approved: readonly SourceFile[],
-  loaded: readonly SourceFile[],
-): HoldpointError | undefined {
-  const wanted = new Map(approved.map(({ path, sha256 }) => [path, sha256]));
-  for (const { path, sha256 } of loaded) {
-    const digest = wanted.get(path);
-    if (digest === undefined) return sourceChanged(path, "is loaded now, but was not when the run started");
-    if (digest !== sha256) return sourceChanged(path, "changed while it was being loaded");
+  folder: string | null,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const next = new Map<string, Buffer>();
+  const files = new Map<string, Buffer>();
+  for (const { path, sha256 } of approved) {
+    const content = verified.get(sha256) ?? (await laidOut(folder, sha256)) ?? (await original(path, sha256));
+    next.set(sha256, content);
+    files.set(sourcePlace(path), content);
+  }
+  verified = next;
+  return files;
+}
+
+async function laidOut(folder: string | null, sha256: string): Promise<Buffer | undefined> {
+  if (folder === null) return undefined;
+  const content = await readFile(join(folder, sha256)).catch(() => undefined);
+  return content !== undefined && digestOf(content) === sha256 ? content : undefined;
+}
+
+async function original(path: string, sha256: string): Promise<Buffer> {
+  let content: Buffer;
+  try {
+    content = await readFile(sourcePlace(path));
+  } catch (error) {
+    throw sourceChanged(path, `cannot be read any more (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
+  }
+  if (digestOf(content) !== sha256) throw sourceChanged(path, "is not what it was when the run started");
+  return content;
+}
+
+/** The first approved file that is another one on the disk by now, as an error; undefined when all are the same. */
+export async function changedOnDisk(approved: readonly SourceFile[]): Promise<HoldpointError | undefined> {
+  for (const { path, sha256 } of approved) {
+    try {
+      await original(path, sha256);
+    } catch (error) {
+      return error as HoldpointError;
+    }
   }
   return undefined;
+}
+
+/** The file to load: an approved one if there are any, without links. Throws when it cannot be told. */
+export async function rootOf(workflowPath: string, approved: ReadonlyMap<string, Buffer> | null): Promise<string> {
+  const given = sourcePlace(workflowPath);
+  if (approved?.has(given) === true) return given;
+  let real: string;
+  try {
+    real = await realpath(given);
+  } catch (error) {
+    if (approved !== null) throw sourceChanged(workflowPath, "is gone, and another file was approved in its place");
+    const why = error instanceof Error ? error.message : String(error);
+    throw new HoldpointError("workflowNotFound", `${workflowPath} cannot be opened: ${why}.`);
+  }
+  if (approved?.has(real) === false) throw sourceChanged(real, "was not approved when the run started");
+  return real;
+}
+
+/** Throws `workflowLoad` when a workflow has more files than are stored. */
+export function checkCount(files: readonly SourceFile[]): void {
+  if (files.length <= WORKFLOW.sourceFiles) return;
+  throw new HoldpointError(
+    "workflowLoad",
+    `The workflow loads ${files.length} files of its own; the limit is ${WORKFLOW.sourceFiles}.`,
+    {
+      remedy: "Bundle them, or put them into a package.",
+      details: { limit: WORKFLOW.sourceFiles, seen: files.length },
+    },
+  );
 }
 
 export function sourceChanged(path: string, how: string): HoldpointError {

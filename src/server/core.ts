@@ -22,6 +22,8 @@ export interface CoreOptions {
   readonly ports: Ports;
   readonly home: string;
   readonly cacheDir: string;
+  /** Emptied at the start; approved source files are laid out here. */
+  readonly sourcesDir: string;
   readonly product: string;
   readonly installPath: string;
   /** Reads the configuration anew; throws when it is invalid. */
@@ -32,8 +34,6 @@ export interface CoreOptions {
   readonly serverId: string;
   readonly pid: number;
   readonly startIdentity: string;
-  /** Ends children of an earlier server that are still alive; resolves when their groups are gone. */
-  readonly reapOrphans: (rows: readonly { readonly pid: number; readonly startIdentity: string }[]) => Promise<void>;
   /** Called when a client asks the server to stop. */
   readonly onStopRequest: () => void;
 }
@@ -86,6 +86,7 @@ export class ServerCore {
       serverEpoch: epoch,
       crashes: this.crashes,
       cacheDir: options.cacheDir,
+      sourcesDir: options.sourcesDir,
       maxRuns: options.config.server.maxRuns,
     });
     this.channels = new ChannelSupervisor({
@@ -108,7 +109,7 @@ export class ServerCore {
     const { store, ports, serverId, pid, startIdentity } = options;
     const { epoch, previous } = await store.server.claimEpoch({ serverId, pid, startIdentity });
     // No run with an open action is claimed, and no adapter of a profile started, before the old groups are proved gone.
-    await options.reapOrphans(store.read.children.alive());
+    await endOrphans(store, ports);
     const recovered = await store.server.recover({ epoch });
     ports.log.info({ epoch, ...recovered }, "recovered");
     const core = new ServerCore(options, epoch);
@@ -244,4 +245,13 @@ export class ServerCore {
     };
     this.#sweep = clock.timer(at, again);
   }
+}
+
+/** Ends what an earlier server and its runners left. Groups after runners: a runner that goes may have ended its own. */
+async function endOrphans(store: Store, ports: Ports): Promise<void> {
+  await ports.processes.endGroups(store.read.children.alive());
+  const groups = store.read.processes.alive();
+  await ports.processes.endGroups(groups);
+  for (const { processId, runnerEpoch } of groups)
+    await store.processes.ended({ processId, runnerEpoch, outcome: "orphaned" });
 }

@@ -13,6 +13,7 @@ export interface Home {
   readonly socket: string;
   readonly logs: string;
   readonly cache: string;
+  readonly sources: string;
 }
 
 /** Paths of the home that `HOLDPOINT_HOME` (default `~/.holdpoint`) names. Throws `homeInvalid` for a relative path. */
@@ -27,6 +28,7 @@ export function homeOf(dir: string = process.env["HOLDPOINT_HOME"] || join(homed
     socket: join(dir, "server.sock"),
     logs: join(dir, "logs"),
     cache: join(dir, "cache"),
+    sources: join(dir, "sources"),
   };
 }
 

@@ -19,7 +19,7 @@ import { systemLauncher } from "./system/launcher.ts";
 import { unixListener } from "./system/listener.ts";
 import { openLog } from "./system/log.ts";
 import { reapOrphans } from "./system/orphans.ts";
-import { processIdentity } from "./system/process-identity.ts";
+import { parentOf, processIdentity } from "./system/process-identity.ts";
 import { testSeams } from "./system/test-seams.ts";
 
 const installPath = fileURLToPath(new URL("../../../", import.meta.url));
@@ -52,6 +52,7 @@ async function main(): Promise<void> {
     clock,
     random: randomBytes,
     launcher: systemLauncher(log, seams.adapterEntries, seams.childFault),
+    processes: { endGroups: (rows) => reapOrphans(rows, log), parentOf },
     listener: unixListener(home.socket),
     log,
   };
@@ -60,6 +61,7 @@ async function main(): Promise<void> {
     ports,
     home: home.dir,
     cacheDir: home.cache,
+    sourcesDir: home.sources,
     product,
     installPath,
     config,
@@ -68,7 +70,6 @@ async function main(): Promise<void> {
     serverId: randomUUID(),
     pid: process.pid,
     startIdentity: (await processIdentity(process.pid)) ?? "unknown",
-    reapOrphans: (rows) => reapOrphans(rows, log),
     onStopRequest: () => void shutdown("a client asked"),
   });
   if (clock instanceof ControlledClock && seams.clockSocket !== null) {

@@ -50,6 +50,20 @@ export interface Launcher {
   launch<In, Out>(spec: ChildSpec<In>): Promise<Child<In, Out>>;
 }
 
+/** A process as it was registered; its pid is that of its group. */
+export interface RegisteredProcess {
+  readonly pid: number;
+  readonly startIdentity: string;
+}
+
+/** Processes that the server did not start itself. */
+export interface Processes {
+  /** Ends these groups, TERM and after a grace KILL, and resolves when they are proved gone. A pid of somebody else is left alone. */
+  endGroups(processes: readonly RegisteredProcess[]): Promise<void>;
+  /** The parent of a live process, or null when there is no such process. */
+  parentOf(pid: number, startIdentity: string): Promise<number | null>;
+}
+
 /** Accepts client connections. */
 export interface Listener {
   listen(onConnection: (stream: Duplex) => void): Promise<void>;
@@ -67,6 +81,7 @@ export interface Ports {
   readonly clock: Clock;
   readonly random: RandomBytes;
   readonly launcher: Launcher;
+  readonly processes: Processes;
   readonly listener: Listener;
   readonly log: Log;
 }

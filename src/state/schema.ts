@@ -105,6 +105,23 @@ CREATE TABLE child_processes (
   diagnostic TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX child_processes_live ON child_processes (server_epoch) WHERE ended_at IS NULL;
+
+-- Groups that a runner started for a node, by their leader.
+CREATE TABLE run_processes (
+  process_id TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  runner_epoch TEXT NOT NULL REFERENCES run_runners,
+  attempt_no INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('shell','agent')),
+  pid INTEGER NOT NULL,
+  start_identity TEXT NOT NULL,
+  registered_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  outcome TEXT,
+  CHECK ((ended_at IS NULL) = (outcome IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_processes_live ON run_processes (runner_epoch) WHERE ended_at IS NULL;
+CREATE INDEX run_processes_run ON run_processes (run_no);
 CREATE INDEX child_processes_name ON child_processes (name);
 
 CREATE TABLE workflow_definitions (

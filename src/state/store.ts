@@ -18,6 +18,7 @@ import * as followUps from "./follow-ups/index.ts";
 import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
 import * as notifications from "./notifications/index.ts";
+import * as processes from "./processes/index.ts";
 import { WriteQueue } from "./queue.ts";
 import { readDb } from "./reading.ts";
 import * as retention from "./retention/index.ts";
@@ -54,6 +55,7 @@ export interface StoreOptions {
 const COMMANDS = {
   server: server.commands,
   children: children.commands,
+  processes: processes.commands,
   runs: runs.commands,
   decisions: decisions.commands,
   effects: effects.commands,
@@ -73,6 +75,7 @@ type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof C
 export interface StoreReads {
   readonly server: ReturnType<typeof server.reads>;
   readonly children: ReturnType<typeof children.reads>;
+  readonly processes: ReturnType<typeof processes.reads>;
   readonly runs: ReturnType<typeof runs.reads>;
   readonly decisions: ReturnType<typeof decisions.reads>;
   readonly effects: ReturnType<typeof effects.reads>;
@@ -124,6 +127,7 @@ export function openStore(options: StoreOptions): Store {
   return {
     server: methodsOf(COMMANDS.server, queue),
     children: methodsOf(COMMANDS.children, queue),
+    processes: methodsOf(COMMANDS.processes, queue),
     runs: methodsOf(COMMANDS.runs, queue),
     decisions: methodsOf(COMMANDS.decisions, queue),
     effects: methodsOf(COMMANDS.effects, queue),
@@ -139,6 +143,7 @@ export function openStore(options: StoreOptions): Store {
     read: {
       server: server.reads(db),
       children: children.reads(db),
+      processes: processes.reads(db),
       runs: runs.reads(db),
       decisions: decisions.reads(db),
       effects: effects.reads(db),

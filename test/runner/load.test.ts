@@ -1,9 +1,10 @@
 // Loading a workflow file: what it may import, what counts as its source, and what is refused before it runs.
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SourceFile } from "../../src/contracts/definition.ts";
+import { forgetTransformed } from "../../src/runner/loading/transform-cache.ts";
 import { loadWorkflow, type Loaded, type LoadedWorkflow } from "../../src/runner/load.ts";
 import { compute, defineWorkflow } from "../../src/workflow/index.ts";
 import { makeFolder, oneNode, type Folder } from "./folder.ts";
@@ -183,20 +184,111 @@ describe("input and title", () => {
 describe("what was approved is what runs", () => {
   const marks = `import { appendFileSync } from "node:fs";\nappendFileSync("executed", "x");`;
 
-  it.each<[string, (helper: string) => void, RegExp]>([
+  const spoiled: [string, (helper: string) => void, RegExp][] = [
     ["changed", (helper) => void folder.put(helper, `${marks}\nexport const x = 2;`), /helper\.ts is not what it was/],
     ["gone", (helper) => rmSync(join(folder.path, helper)), /helper\.ts cannot be read any more \(ENOENT\)/],
-  ])("when an included file is %s, it is named and nothing is executed", async (_what, spoil, message) => {
-    folder.put("helper.ts", "export const x = 1;");
+  ];
+  /** Starts with a helper of its own, so that nothing of it is in the memory of this process. */
+  const started = (what: string): Promise<LoadedWorkflow> => {
+    folder.put("helper.ts", `export const x = "${what} ${folder.path}";`);
     folder.put("w.workflow.ts", oneNode("() => x", `import { x } from "./helper.ts";`));
-    const { digest, sources } = await loaded("w.workflow.ts");
-    spoil("helper.ts");
-    const { error, kind } = await refused("w.workflow.ts", { command: "continue", sources, definitionDigest: digest });
-    expect([kind, error.kind]).toEqual(["changed", "workflowSourceChanged"]);
-    expect(error.message).toMatch(message);
+    return loaded("w.workflow.ts");
+  };
+  const resumed = ({ digest, sources }: LoadedWorkflow, more = {}): object => ({
+    command: "continue",
+    sources,
+    definitionDigest: digest,
+    ...more,
+  });
+  /** As the server lays approved files out. */
+  const layOut = (sources: readonly SourceFile[]): string => {
+    for (const { path, sha256 } of sources) folder.put(`approved/${sha256}`, readFileSync(path, "utf8"));
+    return join(folder.path, "approved");
+  };
+  const result = ({ definition }: LoadedWorkflow): unknown => (definition.nodes["a"] as unknown as { run(): unknown }).run();
+
+  it.each(spoiled)(
+    "when an included file is %s and nothing else is left, it is named and nothing is executed",
+    async (what, spoil, message) => {
+      const first = await started(what);
+      spoil("helper.ts");
+      const { error, kind } = await refused("w.workflow.ts", resumed(first));
+      expect([kind, error.kind]).toEqual(["changed", "workflowSourceChanged"]);
+      expect(error.message).toMatch(message);
+      expect(existsSync(join(folder.path, "executed"))).toBe(false);
+      await started(what);
+      expect((await loaded("w.workflow.ts", resumed(first))).digest).toBe(first.digest);
+    },
+  );
+
+  it.each(spoiled)(
+    "when an included file is %s, the run goes on with the approved one at its place",
+    async (what, spoil) => {
+      const first = await started(`laid out, ${what}`);
+      const sourcesDir = layOut(first.sources);
+      spoil("helper.ts");
+      const again = await loaded("w.workflow.ts", resumed(first, { sourcesDir }));
+      expect([again.digest, again.sources, result(again)]).toEqual([first.digest, first.sources, result(first)]);
+      expect(existsSync(join(folder.path, "executed"))).toBe(false);
+    },
+  );
+
+  it("the workflow file itself may be gone, and its folder; packages are found from where it stood", async () => {
+    folder.put("node_modules/dep/package.json", `{ "name": "dep", "main": "index.js" }`);
+    folder.put("node_modules/dep/index.js", `module.exports = { dep: __filename };`);
+    folder.put("sub/data.json", `{ "of": "${folder.path}" }`);
+    folder.put("sub/old.cjs", `const { dep } = require("dep"); module.exports = { dep, here: __filename };`);
+    const extras = `import old from "./old.cjs"; import data from "./data.json"; import { dep } from "dep";`;
+    folder.put("sub/w.workflow.ts", oneNode("() => [old.here, old.dep, dep, data.of, import.meta.url]", extras));
+    const first = await loaded("sub/w.workflow.ts");
+    expect(paths(first.sources)).toEqual(["sub/data.json", "sub/old.cjs", "sub/w.workflow.ts"]);
+    const sourcesDir = layOut(first.sources);
+    rmSync(join(folder.path, "sub"), { recursive: true });
+    const again = await loaded("sub/w.workflow.ts", resumed(first, { sourcesDir }));
+    expect(result(again)).toEqual(result(first));
+    expect(result(again)).toContain(join(folder.path, "node_modules/dep/index.js"));
+  });
+
+  it("files that came later do not get in between", async () => {
+    folder.put("helper.ts", `export const x = "approved ${folder.path}";`);
+    folder.put("w.workflow.ts", oneNode("() => x", `import { x } from "./helper";`));
+    const first = await loaded("w.workflow.ts");
+    folder.put("helper.js", `${marks}\nexport const x = "intruder";`);
+    const again = await loaded("w.workflow.ts", resumed(first));
+    expect(result(again)).toBe(`approved ${folder.path}`);
     expect(existsSync(join(folder.path, "executed"))).toBe(false);
-    folder.put("helper.ts", "export const x = 1;");
-    expect((await loaded("w.workflow.ts", { sources, definitionDigest: digest })).digest).toBe(digest);
+  });
+
+  it("a module that is loaded past the loader is approved like the others", async () => {
+    folder.put("native.cjs", `module.exports = "approved ${folder.path}";`);
+    const extras = `import { createRequire } from "node:module"; const native = createRequire(import.meta.url)("./native.cjs");`;
+    folder.put("w.workflow.ts", oneNode("() => native", extras));
+    const first = await loaded("w.workflow.ts");
+    expect(paths(first.sources)).toEqual(["native.cjs", "w.workflow.ts"]);
+    const sourcesDir = layOut(first.sources);
+    folder.put("native.cjs", `require("node:fs").appendFileSync("executed", "x");`);
+    expect(result(await loaded("w.workflow.ts", resumed(first, { sourcesDir })))).toBe(`approved ${folder.path}`);
+    expect(existsSync(join(folder.path, "executed"))).toBe(false);
+  });
+
+  it("what was laid out is verified: a spoiled copy is not executed", async () => {
+    const first = await started("verified");
+    const sourcesDir = layOut(first.sources);
+    for (const { sha256 } of first.sources) folder.put(`approved/${sha256}`, marks);
+    folder.put("helper.ts", "export const x = 2;");
+    expect((await refused("w.workflow.ts", resumed(first, { sourcesDir }))).kind).toBe("changed");
+    expect(existsSync(join(folder.path, "executed"))).toBe(false);
+  });
+
+  it("a torn file in the cache of transpiled code is not executed", async () => {
+    folder.put("w.workflow.ts", oneNode(`(): string => "torn ${folder.path}"`));
+    const cacheDir = join(folder.path, "cache");
+    await loaded("w.workflow.ts", { cacheDir });
+    const files = readdirSync(cacheDir);
+    expect(files).toHaveLength(1);
+    for (const file of files) folder.put(`cache/${file}`, readFileSync(join(cacheDir, file), "utf8").slice(0, -20));
+    forgetTransformed();
+    expect(result(await loaded("w.workflow.ts", { cacheDir }))).toBe(`torn ${folder.path}`);
   });
 
   it("a file that is loaded only now, and a graph that depends on its surroundings, are refused", async () => {

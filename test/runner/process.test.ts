@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../src/contracts/protocol/runner.ts";
+import { membersOf } from "../../src/contracts/process-tree.ts";
 import { framePort } from "../../src/contracts/wire/frames.ts";
 import { buildChildren, type Built } from "../adapters/built.ts";
 import { FakeServer } from "./fake-server.ts";
@@ -15,7 +16,7 @@ let built: Built;
 let folder: Folder;
 const children: ChildProcess[] = [];
 beforeAll(() => {
-  built = buildChildren(["src/runner/main.ts", "src/runner/session.ts"]);
+  built = buildChildren(["src/runner/main.ts", "src/runner/serve.ts"]);
 });
 afterAll(() => built.remove());
 beforeEach(() => {
@@ -64,7 +65,7 @@ describe("a runner process", () => {
       presentation: { summary: "shop-api 5.0.0 to production" },
       onTimeout: { afterMs: 7_200_000, response: { choice: "stop" } },
     });
-    expect(await first.exit).toBe(0);
+    await first.server.until("released");
     const ready = await first.server.until("ready");
     expect(ready).toMatchObject({ title: "Deploy shop-api 5.0.0", sources: [{ path: example }], input });
 
@@ -95,7 +96,7 @@ describe("a runner process", () => {
         },
       ];
     };
-    const { definitionDigest, sources } = ready;
+    const { definitionDigest, sources = [] } = ready;
     second.server.send({
       ...launch,
       command: "continue",
@@ -109,6 +110,8 @@ describe("a runner process", () => {
       outcome: "ok",
       output: { message: "5.0.0 is live." },
     });
+    await second.server.until("released");
+    second.close();
     expect(await second.exit).toBe(0);
     expect(second.server.all("effect.reserve")).toMatchObject([
       { nodeId: "deploy", effectType: "deployment", recovery: "idempotent" },
@@ -116,6 +119,108 @@ describe("a runner process", () => {
     expect(readFileSync(join(folder.path, "deployments.log"), "utf8")).toBe(
       "shop-api 5.0.0 to production [effect-1]\n",
     );
+  });
+
+  it("takes the next launch when it is as it was, and loads the workflow's own modules anew", async () => {
+    folder.put("state.ts", "export const counter = { value: 0 };");
+    folder.put("w.workflow.ts", oneNode("() => ++counter.value", `import { counter } from "./state.ts";`));
+    const { child, close, exit, server } = startRunner();
+    for (let launch = 1; launch <= 3; launch += 1) {
+      server.send(folder.launch("w.workflow.ts", { runnerEpoch: `r-${launch}` }));
+      expect((await server.until("finish", launch)).entry).toMatchObject({ outcome: "ok", output: 1 });
+      await server.until("released", launch);
+    }
+    expect(child.exitCode).toBeNull();
+    close();
+    expect(await exit).toBe(0);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ["a timer", "setInterval(() => {}, 60_000)", /Timeout/],
+    ["a timer that keeps nothing alive", "setInterval(() => {}, 60_000).unref()", /keeps nothing alive/],
+    ["a server", `await import("node:net").then((net) => net.createServer().listen(0, "127.0.0.1"))`, /TCP/],
+    ["a watcher", `await import("node:fs").then((fs) => fs.watch(".", { persistent: false }))`, /keeps nothing alive/],
+    [
+      "a child process",
+      `await import("node:child_process").then(({ spawn }) => spawn("sleep", ["20"], { stdio: "ignore" }).unref())`,
+      /a child process|Process/,
+    ],
+    [
+      "a thread",
+      `new (await import("node:worker_threads")).Worker("setInterval(() => {}, 1000)", { eval: true }).unref()`,
+      /worker_threads|Worker|MessagePort/,
+    ],
+    ["another working folder", `process.chdir("/")`, /working folder/],
+    ["another environment", `process.env.LEFT_BEHIND = "1"`, /environment/],
+    ["a listener", `process.on("SIGHUP", () => {})`, /listeners|Signal/],
+    ["a global variable", "globalThis.leftBehind = 1", /global variables/],
+  ])("%s left behind ends it in order", async (_what, leave, why) => {
+    folder.put("w.workflow.ts", oneNode(`async () => { ${leave}; return 1; }`));
+    const { exit, server } = startRunner();
+    server.send(folder.launch("w.workflow.ts"));
+    expect((await server.until("finish")).entry).toMatchObject({ outcome: "ok" });
+    expect((await server.until("exiting")).reason).toMatch(why);
+    expect(await exit).toBe(0);
+    expect(server.all("released")).toEqual([]);
+  });
+
+  it("a rejection that nobody handled ends it, also when the run had finished", async () => {
+    folder.put(
+      "w.workflow.ts",
+      oneNode(`() => { setImmediate(() => setImmediate(() => void Promise.reject(new Error("late")))); return 1; }`),
+    );
+    const { exit, server, stderr } = startRunner();
+    server.send(folder.launch("w.workflow.ts"));
+    await server.until("finish");
+    expect(await exit).toBe(1);
+    expect(stderr()).toContain("late");
+    expect(server.all("released")).toEqual([]);
+  });
+
+  it("runs a command behind the server's registration, and ends it when the pipe closes", async () => {
+    folder.put(
+      "w.workflow.ts",
+      `import { action, defineWorkflow, manualEffect } from "holdpoint";
+       export default defineWorkflow({ name: "w", startAt: "a", nodes: { a: action({
+         effect: manualEffect("work"),
+         run: ({ runCommand }) => runCommand({ command: "sh", args: ["-c", "touch running; sleep 60"] }),
+       }) } });`,
+    );
+    const { close, exit, server } = startRunner();
+    server.respond = (frame) =>
+      frame.type === "process.register"
+        ? [{ type: "reply", messageId: frame.messageId, ok: true, result: { processId: "p-1" } }]
+        : server.playAlong(frame);
+    server.send(folder.launch("w.workflow.ts"));
+    const { pid, startIdentity } = await server.until("process.register");
+    while (!existsSync(join(folder.path, "running"))) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(membersOf({ pid, startIdentity })).not.toEqual([]);
+    close();
+    expect(await exit).toBe(0);
+    expect(membersOf({ pid, startIdentity })).toEqual([]);
+  });
+
+  it("takes the next launch after a command that left nothing", async () => {
+    folder.put(
+      "w.workflow.ts",
+      `import { action, defineWorkflow, manualEffect } from "holdpoint";
+       export default defineWorkflow({ name: "w", startAt: "a", nodes: { a: action({
+         effect: manualEffect("work"),
+         run: async ({ runCommand }) => (await runCommand({ command: "echo", args: ["done"] })).stdout,
+       }) } });`,
+    );
+    const { server } = startRunner();
+    server.respond = (frame) =>
+      frame.type === "process.register"
+        ? [{ type: "reply", messageId: frame.messageId, ok: true, result: { processId: "p-1" } }]
+        : frame.type === "process.unregister"
+          ? [{ type: "reply", messageId: frame.messageId, ok: true }]
+          : server.playAlong(frame);
+    for (let launch = 1; launch <= 2; launch += 1) {
+      server.send(folder.launch("w.workflow.ts", { runnerEpoch: `r-${launch}` }));
+      expect((await server.until("finish", launch)).entry).toMatchObject({ outcome: "ok", output: "done\n" });
+      await server.until("released", launch);
+    }
   });
 
   it("ends when its pipe closes, whatever it is doing", async () => {

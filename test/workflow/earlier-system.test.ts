@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { loadModule } from "../../src/runner/loader.ts";
+import { loadModule, SourceView } from "../../src/runner/loading/index.ts";
 import { each, runWorkflow, type TestOptions } from "../../src/testing/index.ts";
 import * as workflowModule from "../../src/workflow/index.ts";
 
@@ -15,7 +15,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function load(name: string, text: string): Promise<workflowModule.WorkflowDefinition> {
   const path = join(folder, `${name}.workflow.ts`);
   await writeFile(path, text);
-  const { exports } = await loadModule(path, { "@osolmaz/pi-workflows": workflowModule }, null);
+  const { exports } = await loadModule(path, { "@osolmaz/pi-workflows": workflowModule }, null, new SourceView(null));
   return (exports as { default: workflowModule.WorkflowDefinition }).default;
 }
 

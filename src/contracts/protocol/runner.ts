@@ -4,6 +4,7 @@
  *
  * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | notify |
  * update | settings | enter | content.* | finish)… → stop.
+ * After `released` another launch may follow; each has its own runner epoch.
  * Steps are numbered through the whole run; entry n is accepted only after n-1 of the same run and epoch.
  * A value that does not fit its frame is sent before it in `content.put` parts and named by its digest in the field
  * `…Ref` instead of `…`; what the server hands over that way is fetched with `content.read`.
@@ -79,6 +80,8 @@ export const runnerLaunchSchema = z.strictObject({
   inputParsed: z.boolean().optional(),
   /** Folder for the loader's cache, or null. */
   cacheDir: z.string().nullable(),
+  /** Folder in which the contents of `sources` lie under their SHA-256. */
+  sourcesDir: z.string().nullable().optional(),
 });
 export type RunnerLaunch = z.infer<typeof runnerLaunchSchema>;
 
@@ -142,10 +145,14 @@ export type ToRunner = z.infer<typeof toRunnerSchema>;
 export const fromRunnerSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("ready"),
-    definition: definitionSnapshotSchema,
+    /** Left out when its digest is that of the launch. */
+    definition: definitionSnapshotSchema.optional(),
     definitionDigest: z.string(),
-    /** Every local file the load touched; the server reads and hashes them again, and stores them at the first start. */
-    sources: z.array(sourceFileSchema).min(1),
+    /**
+     * Every own file of the workflow that the load touched. At the first start the server reads and hashes them again, and
+     * stores them. Left out when they are exactly those of the launch.
+     */
+    sources: z.array(sourceFileSchema).min(1).optional(),
     title: z.string().nullable(),
     /** What the input parser made of the launch's input; absent when it did not run. Stored, it is the run's input from now on. */
     input: jsonSchema.optional(),
@@ -186,6 +193,26 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     step: z.number().int(),
     nodeId: z.string(),
     request: jsonSchema,
+  }),
+  /**
+   * A process group that was started for the node, by its leader, which still waits for the go byte. Result: `{processId}`;
+   * nothing runs before it has come.
+   */
+  z.strictObject({
+    type: z.literal("process.register"),
+    messageId: z.number().int(),
+    kind: z.enum(["shell", "agent"]),
+    step: z.number().int(),
+    nodeId: z.string(),
+    pid: z.number().int().positive(),
+    startIdentity: z.string().min(1).max(200),
+  }),
+  /** Nothing of the group is left. */
+  z.strictObject({
+    type: z.literal("process.unregister"),
+    messageId: z.number().int(),
+    processId: z.string(),
+    outcome: z.string().min(1).max(200),
   }),
   /** A checkpoint that waits for an answer. Parks the run when accepted. */
   z.strictObject({
@@ -250,5 +277,7 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
   /** The last step; ends the run. Sent only when every earlier step is durable. */
   z.strictObject({ type: z.literal("finish"), messageId: z.number().int(), entry: stepEntrySchema }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
+  /** Instead of `exiting`: the process is as it was before the launch and may take the next one of the same sources. */
+  z.strictObject({ type: z.literal("released") }),
 ]);
 export type FromRunner = z.infer<typeof fromRunnerSchema>;

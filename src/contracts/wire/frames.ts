@@ -88,8 +88,11 @@ export function decodeFrame<T>(line: string, schema: z.ZodType<T>): T {
 }
 
 export interface FramePort<In, Out> {
-  /** Queues one frame; throws `frameTooLarge`. Frames after close are dropped. */
-  send(frame: Out): void;
+  /**
+   * Queues frames, several in one write: each wakes the other side. Throws `frameTooLarge`, and then sends none of them.
+   * Frames after close are dropped.
+   */
+  send(...frames: Out[]): void;
   close(): void;
   /** Replaces the listener; frames that came before one was set are delivered to it first, in order. */
   onFrame(listener: (frame: In) => void): void;
@@ -132,8 +135,8 @@ export function framePort<In, Out>(stream: Duplex, schema: z.ZodType<In>): Frame
   stream.on("close", () => finish());
 
   return {
-    send(frame) {
-      const text = encodeFrame(frame);
+    send(...frames) {
+      const text = frames.map(encodeFrame).join("");
       if (!closed) stream.write(text);
     },
     close() {

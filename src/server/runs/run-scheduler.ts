@@ -1,17 +1,21 @@
 /**
- * The run lane: claims due runs while slots are free, launches a runner for each, watches it, and decides with the store what
- * becomes of a run whose runner ended. Continuations go before new starts (the queue's order).
+ * The run lane: claims due runs while slots are free, gives each a runner (an idle one of the same sources, or a new one),
+ * watches it, and decides with the store what becomes of a run whose runner ended. Continuations go before new starts
+ * (the queue's order).
  */
 import { randomUUID } from "node:crypto";
 import { cpus } from "node:os";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { LANES, LEASE, PROCESS } from "../../contracts/limits.ts";
-import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { Launch } from "../../state/store.ts";
-import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
 import type { CrashLog } from "../crash-log.ts";
+import type { ChildExit, Ports, Timer } from "../ports.ts";
+import { ApprovedSources } from "./approved-sources.ts";
 import { RunSession, type RunSessionDeps } from "./run-session.ts";
+import { RunnerPool } from "./runner-pool.ts";
+import { sameOnDisk } from "./source-files.ts";
+import { Worker } from "./worker.ts";
 
 /** A runner that was told to end gets this long before its group is stopped. */
 const LEAVE_MS = 1_000;
@@ -27,7 +31,7 @@ interface Active {
   readonly claimed: Launch;
   readonly startedAt: number;
   session: RunSession | undefined;
-  child: Child<FromRunner, ToRunner> | undefined;
+  worker: Worker | undefined;
   /** Resolves when everything about this launch is written down. */
   done: Promise<void>;
 }
@@ -35,10 +39,12 @@ interface Active {
 export class RunScheduler {
   readonly capacity: number;
   readonly #deps: SchedulerDeps;
+  readonly #pool: RunnerPool;
+  readonly #approved: ApprovedSources;
   /** By runner epoch. */
   readonly #active = new Map<string, Active>();
-  #claiming = false;
-  #filling: Promise<void> = Promise.resolve();
+  /** Claims on their way; each holds a slot. */
+  readonly #claims = new Set<Promise<void>>();
   #again = false;
   #stopped = false;
   #dueTimer: Timer | undefined;
@@ -46,6 +52,11 @@ export class RunScheduler {
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#pool = new RunnerPool(deps.clock, deps.log, (worker, exit) => {
+      deps.log.warn({ pid: worker.child.pid, code: exit.code, signal: exit.signal }, "an idle runner crashed");
+      deps.crashes.add("runner", "(idle)", exit);
+    });
+    this.#approved = new ApprovedSources(deps.sourcesDir, (sha256) => deps.store.read.runs.source(sha256));
     this.capacity = deps.maxRuns ?? Math.min(LANES.runsMax, Math.max(LANES.runsMin, cpus().length * LANES.runsPerCore));
   }
 
@@ -57,7 +68,7 @@ export class RunScheduler {
   get active(): { runId: string; pid: number | null; startedAt: number }[] {
     return [...this.#active.values()].map((entry) => ({
       runId: entry.claimed.claim.runId,
-      pid: entry.child?.pid ?? null,
+      pid: entry.worker?.child.pid ?? null,
       startedAt: entry.startedAt,
     }));
   }
@@ -65,20 +76,25 @@ export class RunScheduler {
   /** Looks for due runs; safe to call at any time. */
   wake(): void {
     if (this.#stopped) return;
-    if (this.#claiming) {
-      this.#again = true;
-      return;
+    const { ports, store } = this.#deps;
+    const free = this.capacity - this.#active.size - this.#claims.size;
+    // A claim that finds nothing may have looked before what is due now was.
+    this.#again = free <= 0;
+    if (free <= 0) return;
+    this.#dueTimer?.cancel();
+    this.#dueTimer = undefined;
+    const now = ports.clock.now();
+    const due = store.read.runs.dueAt(now, free);
+    if (due.count === 0 && due.next !== null) this.#dueTimer = ports.clock.timer(due.next, () => this.wake());
+    for (let count = 0; count < due.count; count += 1) {
+      const claim = this.#claim()
+        .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "claiming a run failed"))
+        .finally(() => {
+          this.#claims.delete(claim);
+          if (this.#again) this.wake();
+        });
+      this.#claims.add(claim);
     }
-    this.#claiming = true;
-    this.#filling = this.#fill()
-      .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "claiming runs failed"))
-      .finally(() => {
-        this.#claiming = false;
-        if (this.#again) {
-          this.#again = false;
-          this.wake();
-        }
-      });
   }
 
   /** Ends the runner of a launch because its run was paused or cancelled; resolves when its processes are gone. */
@@ -86,7 +102,7 @@ export class RunScheduler {
     const entry = this.#active.get(runnerEpoch);
     if (!entry) return;
     entry.session?.stop(reason);
-    await entry.child?.stop(PROCESS.killGraceMs);
+    await entry.worker?.end();
     await entry.done;
   }
 
@@ -101,49 +117,42 @@ export class RunScheduler {
     this.#stopped = true;
     this.#dueTimer?.cancel();
     this.#renewTimer?.cancel();
-    await this.#filling;
+    await Promise.all(this.#claims);
     const entries = [...this.#active.values()];
     for (const entry of entries) entry.session?.stop("the server stops");
     await Promise.all(
       entries.map(async (entry) => {
-        await entry.child?.stop(PROCESS.killGraceMs);
+        await entry.worker?.end();
         await entry.done;
       }),
     );
+    await this.#pool.stop();
   }
 
-  async #fill(): Promise<void> {
+  async #claim(): Promise<void> {
     const { store, ports, serverEpoch } = this.#deps;
-    this.#dueTimer?.cancel();
-    this.#dueTimer = undefined;
-    while (!this.#stopped && this.#active.size < this.capacity) {
-      const runnerEpoch = `r-${randomUUID()}`;
-      const claimed = await store.runs.claim({ serverEpoch, runnerEpoch });
-      if (!claimed) {
-        const at = store.read.runs.nextDueAt();
-        if (at !== null) this.#dueTimer = ports.clock.timer(at, () => this.wake());
-        return;
-      }
-      if (this.#stopped) {
-        // Claimed while the server was told to stop: the run goes back in line.
-        await store.runs.runnerEnded({ runnerEpoch, outcome: "stopped", error: null });
-        return;
-      }
-      const entry: Active = {
-        claimed,
-        startedAt: ports.clock.now(),
-        session: undefined,
-        child: undefined,
-        done: Promise.resolve(),
-      };
-      this.#active.set(runnerEpoch, entry);
-      entry.done = this.#run(entry).finally(() => {
-        this.#active.delete(runnerEpoch);
-        this.wake();
-        this.#deps.wake.views();
-        this.#deps.wake.channels();
-      });
+    const runnerEpoch = `r-${randomUUID()}`;
+    const claimed = await store.runs.claim({ serverEpoch, runnerEpoch });
+    if (!claimed) return;
+    if (this.#stopped) {
+      // Claimed while the server was told to stop: the run goes back in line.
+      await store.runs.runnerEnded({ runnerEpoch, outcome: "stopped", error: null });
+      return;
     }
+    const entry: Active = {
+      claimed,
+      startedAt: ports.clock.now(),
+      session: undefined,
+      worker: undefined,
+      done: Promise.resolve(),
+    };
+    this.#active.set(runnerEpoch, entry);
+    entry.done = this.#run(entry).finally(() => {
+      this.#active.delete(runnerEpoch);
+      this.wake();
+      this.#deps.wake.views();
+      this.#deps.wake.channels();
+    });
   }
 
   async #run(entry: Active): Promise<void> {
@@ -151,6 +160,8 @@ export class RunScheduler {
     const { claim } = entry.claimed;
     try {
       const exit = await this.#converse(entry);
+      // It ended in order, with its row closed, and its process serves another launch.
+      if (exit === "released") return;
       const session = entry.session;
       const end = session?.end ?? "stopped";
       const crashed = end === "open";
@@ -159,11 +170,14 @@ export class RunScheduler {
         log.warn({ run: claim.runId, code: exit?.code, signal: exit?.signal }, "runner crashed");
         this.#deps.crashes.add("runner", claim.runId, exit);
       }
+      // A process that had served others and did not even begin says nothing about this run.
+      const absent = crashed && session?.ready === false && (entry.worker?.launches ?? 0) > 1;
       const ended = await store.runs.runnerEnded({
         runnerEpoch: claim.runnerEpoch,
         // A proposal that was refused is the runner's failure to advance, not a stop by us.
-        outcome:
-          session?.error?.kind === "runnerTimedOut"
+        outcome: absent
+          ? "absent"
+          : session?.error?.kind === "runnerTimedOut"
             ? "timedOut"
             : crashed || (end === "stopped" && session?.error)
               ? "crashed"
@@ -178,44 +192,36 @@ export class RunScheduler {
     }
   }
 
-  /** Launches, registers, talks; resolves with the exit of the child, or null if it never started. */
-  async #converse(entry: Active): Promise<ChildExit | null> {
-    const { store, ports, serverEpoch, log } = this.#deps;
-    const { claim } = entry.claimed;
-    let child: Child<FromRunner, ToRunner>;
+  /** Finds a runner, talks; resolves with the exit of its process, null if none could be started, or when it was released. */
+  async #converse(entry: Active): Promise<ChildExit | "released" | null> {
+    const { log } = this.#deps;
+    const { claimed } = entry;
+    const { claim, sources } = claimed;
+    let worker: Worker;
     try {
-      child = await ports.launcher.launch<FromRunner, ToRunner>({
-        kind: "runner",
-        name: claim.runId,
-        schema: fromRunnerSchema,
-      });
+      worker = await this.#workerFor(claimed);
+      // Without them a runner can still use the original files, if they are the same.
+      if (sources !== null) await this.#approved.layOut(sources).catch((error: unknown) => this.#notLaidOut(error));
     } catch (error) {
       log.error({ run: claim.runId, error: String(error) }, "runner could not be started");
       return null;
     }
-    entry.child = child;
-    await store.children.register({
-      childId: child.childId,
-      kind: "runner",
-      name: claim.runId,
-      pid: child.pid,
-      startIdentity: child.startIdentity,
-      epoch: serverEpoch,
-    });
-    const session = new RunSession(this.#deps, entry.claimed, child);
+    entry.worker = worker;
+    worker.begin(claim.runnerEpoch);
+    const session = new RunSession(this.#deps, claimed, worker.child);
     entry.session = session;
     const startGuard = setTimeout(() => {
       session.error = new HoldpointError(
         "runnerTimedOut",
         `The runner of ${claim.runId} was not ready within ${PROCESS.readyMs} ms.`,
       );
-      void child.stop(PROCESS.killGraceMs);
+      void worker.end();
     }, PROCESS.readyMs);
     let leaveGuard: NodeJS.Timeout | undefined;
     session.onReady = () => clearTimeout(startGuard);
     session.onEnd = () => {
       clearTimeout(startGuard);
-      leaveGuard = setTimeout(() => void child.stop(PROCESS.killGraceMs), LEAVE_MS);
+      leaveGuard = setTimeout(() => void worker.end(), LEAVE_MS);
       this.#deps.wake.views();
       this.#deps.wake.runs();
       // Cards tell that the run has ended or waits for an operator.
@@ -223,20 +229,33 @@ export class RunScheduler {
     };
     if (this.#stopped) session.stop("the server stops");
     else session.start();
-    const exit = await child.exited;
+    const exit = await Promise.race([worker.gone, session.released.then(() => "released" as const)]);
     clearTimeout(startGuard);
     clearTimeout(leaveGuard);
-    // The pipe may hold frames that were sent just before the end; they have been handed over by now.
-    await new Promise((resolve) => setImmediate(resolve));
-    await store.idle();
-    // Whatever a crashed runner left running in its group must be gone before the run is claimed again.
-    await child.stop(PROCESS.killGraceMs);
-    await store.children.ended({
-      childId: child.childId,
-      outcome: exit.signal ?? `code ${exit.code}`,
-      diagnostic: exit.diagnostic,
-    });
+    if (exit === "released") this.#keep(worker, session);
     return exit;
+  }
+
+  /** An idle runner of the same sources, or a new one. */
+  async #workerFor(claimed: Launch): Promise<Worker> {
+    const { claim, sources, workflowPath } = claimed;
+    const idle = sources === null ? await this.#pool.takeFor(workflowPath, sameOnDisk) : this.#pool.take(sources);
+    if (idle !== undefined) return idle;
+    this.#pool.shrink(this.capacity - this.#active.size);
+    return Worker.start(this.#deps, claim.runId);
+  }
+
+  #keep(worker: Worker, session: RunSession): void {
+    worker.released();
+    const { sources, workflowPath } = session;
+    if (this.#stopped || sources === null) return void worker.end();
+    this.#pool.keep(worker, workflowPath, sources);
+    // This launch still counts as active.
+    this.#pool.shrink(this.capacity - this.#active.size + 1);
+  }
+
+  #notLaidOut(error: unknown): void {
+    this.#deps.log.error({ error: String(error) }, "approved sources could not be laid out");
   }
 
   #armRenewal(): void {

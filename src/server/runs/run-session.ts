@@ -2,18 +2,17 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { readFile } from "node:fs/promises";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
-import { sha256Hex } from "../../contracts/ids.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
-import type { Child, Clock, Log } from "../ports.ts";
+import type { Child, Clock, Log, Ports } from "../ports.ts";
 import { ContentExchange } from "./content-exchange.ts";
 import { type Proposal, take } from "./proposals.ts";
 import { resumeFrames } from "./resume-frames.ts";
+import { fileOf, readSource } from "./source-files.ts";
 
 /** Waits between attempts to write when the disk is full. */
 const STORAGE_RETRY_MS = 1_000;
@@ -31,6 +30,9 @@ export interface RunSessionDeps {
   readonly wake: Wake;
   readonly access: AccessSource;
   readonly cacheDir: string;
+  /** Where approved source files are laid out. */
+  readonly sourcesDir: string;
+  readonly ports: Pick<Ports, "processes">;
 }
 
 export class RunSession {
@@ -40,6 +42,13 @@ export class RunSession {
   error: HoldpointError | undefined;
   readonly claimed: Launch;
   readonly child: Child<FromRunner, ToRunner>;
+  /** What was loaded; known with `ready`. */
+  sources: readonly SourceFile[] | null;
+  workflowPath: string;
+  ready = false;
+  /** Resolves when the conversation has ended and the process may take another launch. */
+  readonly released: Promise<void>;
+  #release: () => void = () => undefined;
   readonly #deps: RunSessionDeps;
   readonly #contents: ContentExchange;
   /** After a rewind, frames are ignored until the one that begins here. */
@@ -54,6 +63,9 @@ export class RunSession {
     this.#deps = deps;
     this.claimed = claimed;
     this.child = child;
+    this.sources = claimed.sources;
+    this.workflowPath = claimed.workflowPath;
+    this.released = new Promise((resolve) => (this.#release = resolve));
     this.#contents = new ContentExchange(deps.store, claimed.claim);
   }
 
@@ -81,6 +93,7 @@ export class RunSession {
       input: claimed.input,
       inputParsed: claimed.definitionDigest !== null,
       cacheDir: this.#deps.cacheDir,
+      sourcesDir: this.#deps.sourcesDir,
     });
   }
 
@@ -96,8 +109,8 @@ export class RunSession {
     if (this.end === "open") this.#send({ type: "settings.changed", version });
   }
 
-  #send(frame: ToRunner): void {
-    this.child.port.send(frame);
+  #send(...frames: ToRunner[]): void {
+    this.child.port.send(...frames);
   }
 
   #finish(end: SessionEnd): void {
@@ -137,6 +150,8 @@ export class RunSession {
   }
 
   async #handle(frame: FromRunner): Promise<void> {
+    if (frame.type === "released" && (this.end === "finished" || this.end === "parked")) return this.#release();
+    if (frame.type === "process.unregister") return this.#unregister(frame);
     if (this.end !== "open") return;
     const { store, wake } = this.#deps;
     const { claim } = this.claimed;
@@ -200,6 +215,10 @@ export class RunSession {
         this.#finish("finished");
         return wake.channels();
       }
+      case "process.register":
+        return this.#register(frame);
+      case "released":
+        throw new HoldpointError("protocolRejected", "The runner says that it is free, but its run has not ended.");
       case "exiting":
         this.#deps.log.debug({ run: claim.runId, reason: frame.reason }, "runner is leaving");
     }
@@ -215,23 +234,52 @@ export class RunSession {
   async #ready(frame: Extract<FromRunner, { type: "ready" }>): Promise<void> {
     const { store } = this.#deps;
     const { claim } = this.claimed;
-    const sources = await Promise.all(frame.sources.map((source) => readSource(source)));
+    const approved = this.claimed.sources;
+    if (approved === null && frame.sources === undefined)
+      throw new HoldpointError("protocolRejected", "The runner did not say of which files the workflow is made.");
+    const sources =
+      approved === null
+        ? await Promise.all((frame.sources ?? []).map((source) => readSource(source)))
+        : (frame.sources ?? approved);
+    this.workflowPath = await fileOf(this.claimed.workflowPath, sources);
     const state = await store.runs.ready({
       claim,
       childId: this.child.childId,
       definition: frame.definition,
       definitionDigest: frame.definitionDigest,
       sources,
+      workflowPath: this.workflowPath,
       title: frame.title,
       input: frame.input,
     });
+    this.sources = sources.map(({ path, sha256 }) => ({ path, sha256 }));
+    this.ready = true;
     this.onReady();
     if (state.position === null) {
       this.#send({ type: "stop", reason: "the run has ended" });
       this.#finish("finished");
       return this.#deps.wake.channels();
     }
-    for (const part of resumeFrames(state, (ref) => this.#contents.offer(ref))) this.#send(part);
+    this.#send(...resumeFrames(state, (ref) => this.#contents.offer(ref)));
+  }
+
+  /** Durable before anything runs; only a direct child of the runner may be registered, as the group will be killed. */
+  async #register(frame: Extract<FromRunner, { type: "process.register" }>): Promise<void> {
+    const { messageId, kind, nodeId, pid, startIdentity, step } = frame;
+    const { ports, store } = this.#deps;
+    const parent = await ports.processes.parentOf(pid, startIdentity);
+    if (parent !== this.child.pid) {
+      throw new HoldpointError("protocolRejected", `Process ${pid} is no child of the runner (${this.child.pid}).`);
+    }
+    const { claim } = this.claimed;
+    const result = await store.processes.register({ claim, kind, nodeId, pid, startIdentity, step });
+    this.#send({ type: "reply", messageId, ok: true, result });
+  }
+
+  async #unregister(frame: Extract<FromRunner, { type: "process.unregister" }>): Promise<void> {
+    const { messageId, outcome, processId } = frame;
+    await this.#deps.store.processes.ended({ processId, runnerEpoch: this.claimed.claim.runnerEpoch, outcome });
+    this.#send({ type: "reply", messageId, ok: true });
   }
 
   async #advance(frame: Extract<FromRunner, { type: "advance" }>): Promise<void> {
@@ -331,13 +379,4 @@ function asHoldpointError(thrown: unknown): HoldpointError {
 /** The write queue could not commit; nothing of the command is on disk. */
 function isUnwritten(error: unknown): boolean {
   return isHoldpointError(error) && (error.kind === "diskFull" || error.kind === "notWritten");
-}
-
-/** The file as it is now; a runner that loaded other bytes is refused. */
-async function readSource(source: SourceFile): Promise<SourceFile & { content: Buffer }> {
-  const content = await readFile(source.path);
-  if (sha256Hex(content) !== source.sha256) {
-    throw new HoldpointError("workflowSourceChanged", `${source.path} changed while it was being loaded.`);
-  }
-  return { ...source, content };
 }

@@ -84,9 +84,11 @@ export function childFault(point: ChildFaultPoint, onKill: (point: ChildFaultPoi
         onKill(point);
       };
       return {
-        send(frame) {
-          port.send(frame);
-          if (reached("out", frame)) strike();
+        send(...frames) {
+          for (const frame of frames) {
+            port.send(frame);
+            if (reached("out", frame)) strike();
+          }
         },
         onFrame(listener) {
           port.onFrame((frame) => {

@@ -115,5 +115,6 @@ async function stop(
   const deadline = performance.now() + graceMs;
   while (performance.now() < deadline && (await groupAlive(pid))) await sleep(POLL_GONE_MS);
   if (await groupAlive(pid)) signalGroup(pid, "SIGKILL");
+  while (await groupAlive(pid)) await sleep(POLL_GONE_MS);
   return exited;
 }

@@ -33,6 +33,21 @@ export async function processIdentity(pid: number): Promise<string | null> {
   }
 }
 
+/** The pid of the parent of this very process; null when it is gone or another one has its pid. */
+export async function parentOf(pid: number, startIdentity: string): Promise<number | null> {
+  if (!(await isSameProcess(pid, startIdentity))) return null;
+  try {
+    if (process.platform !== "linux") {
+      const { stdout } = await run("ps", ["-o", "ppid=", "-p", String(pid)]);
+      return Number(stdout.trim());
+    }
+    const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return null;
+  }
+}
+
 /** True if the very process that was registered is still alive. */
 export async function isSameProcess(pid: number, startIdentity: string): Promise<boolean> {
   return (await processIdentity(pid)) === startIdentity;

@@ -239,6 +239,9 @@ export const reads = (db: ReadDb) => ({
       .map((row) => ({ ...row, error: unpackOrNull(db, row.error) }))
       .reverse(),
 
+  /** The content of an approved source file, by its SHA-256 in hex. Throws `storageBroken` when it is missing. */
+  source: (sha256: string): Buffer => db.loadBlob(sha256),
+
   /** Number of runs by status. */
   counts: (): Record<string, number> =>
     Object.fromEntries(
@@ -252,9 +255,18 @@ export const reads = (db: ReadDb) => ({
     db.get<{ n: number }>("SELECT count(*) AS n FROM run_queue WHERE status = 'queued' AND available_at <= ?", now)
       ?.n ?? 0,
 
-  /** When the next queued run is due (perhaps in the past), or null. */
-  nextDueAt: (): number | null =>
-    db.get<{ at: number | null }>("SELECT min(available_at) AS at FROM run_queue WHERE status = 'queued'")?.at ?? null,
+  /** How many runs are due, counted up to `limit`; when there is none, the time of the next one or null. */
+  dueAt: (now: number, limit: number): { count: number; next: number | null } => {
+    const rows = db.all<{ due: number }>(
+      "SELECT 1 AS due FROM run_queue WHERE status = 'queued' AND available_at <= ? LIMIT ?",
+      now,
+      limit,
+    );
+    if (rows.length > 0) return { count: rows.length, next: null };
+    return { count: 0, next: nextDueAt(db) };
+  },
+
+  nextDueAt: (): number | null => nextDueAt(db),
 
   /** Where a runner continues after a frame that could not be stored; null when nothing is being executed. */
   position: (runNo: number): { from: number; position: Position; visits: Record<string, number> } | null => {
@@ -263,6 +275,13 @@ export const reads = (db: ReadDb) => ({
     return position === null ? null : { from: run.steps, position, visits: visitsOf(db, runNo) };
   },
 });
+
+/** When the next queued run is due (perhaps in the past), or null. */
+function nextDueAt(db: ReadDb): number | null {
+  return (
+    db.get<{ at: number | null }>("SELECT min(available_at) AS at FROM run_queue WHERE status = 'queued'")?.at ?? null
+  );
+}
 
 function asRow(db: ReadDb, row: RawRun): RunListRow {
   const { workflowPath: _path, projectPath: _project, definitionDigest: _digest, continuations: _count, ...rest } = row;

@@ -23,16 +23,19 @@ import { claimedRun, definitionOf, lastAttempt, openAttempt, type RunRow, runByN
 interface SourceContent {
   readonly path: string;
   readonly sha256: string;
-  readonly content: Buffer;
+  readonly content?: Buffer | undefined;
 }
 
 export interface RunnerReady {
   readonly claim: Claim;
   readonly childId: string;
-  readonly definition: DefinitionSnapshot;
+  /** Needed at the first start; later the digest is enough. */
+  readonly definition?: DefinitionSnapshot | undefined;
   readonly definitionDigest: string;
-  /** As the server read and hashed them itself. */
+  /** At the first start as the server read and hashed them itself; later the names and hashes are enough. */
   readonly sources: readonly SourceContent[];
+  /** The file itself, where the run was started through a link; it is what is loaded from now on. */
+  readonly workflowPath?: string | undefined;
   readonly title: string | null;
   /** The parsed input, at the first start of a workflow that parses it. */
   readonly input?: JsonValue | undefined;
@@ -54,8 +57,8 @@ export interface ResumeState {
  */
 export const ready = defineCommand("runs.ready", (tx, input: RunnerReady): ResumeState => {
   const before = claimedRun(tx, input.claim);
-  const digest = definitionDigest(input.definition);
-  if (digest !== input.definitionDigest) {
+  const digest = input.definition && definitionDigest(input.definition);
+  if (digest !== undefined && digest !== input.definitionDigest) {
     throw new HoldpointError(
       "protocolRejected",
       `The runner of ${before.runId} says definition ${input.definitionDigest}; its content has ${digest}.`,
@@ -86,16 +89,19 @@ export const ready = defineCommand("runs.ready", (tx, input: RunnerReady): Resum
 });
 
 function approve(tx: Tx, run: RunRow, input: RunnerReady): void {
+  const { definition, workflowPath } = input;
+  if (definition === undefined)
+    throw new HoldpointError("protocolRejected", `The runner of ${run.runId} sent no definition, and none is stored.`);
   tx.run(
     "INSERT INTO workflow_definitions (definition_digest, workflow_name, definition, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
     input.definitionDigest,
-    input.definition.name,
-    tx.pack(input.definition),
+    definition.name,
+    tx.pack(definition),
     tx.now,
   );
   for (const source of input.sources) {
     // blob() hashes the content itself, so a wrong hash cannot be stored as an approved one.
-    const hash = tx.blob(source.content);
+    const hash = source.content && tx.blob(source.content);
     if (hash !== source.sha256)
       throw new HoldpointError("protocolRejected", `Source ${source.path} has SHA-256 ${hash}, not ${source.sha256}.`);
     tx.run("INSERT INTO run_sources (run_no, path, sha256) VALUES (?, ?, ?)", run.runNo, source.path, source.sha256);
@@ -103,10 +109,11 @@ function approve(tx: Tx, run: RunRow, input: RunnerReady): void {
   tx.run(
     "UPDATE runs SET definition_digest = ?, workflow_name = ?, title = ? WHERE run_no = ?",
     input.definitionDigest,
-    input.definition.name,
+    definition.name,
     input.title,
     run.runNo,
   );
+  if (workflowPath !== undefined) tx.run("UPDATE runs SET workflow_path = ? WHERE run_no = ?", workflowPath, run.runNo);
   // What the workflow's parser made of the input is what the run works with from now on; it is parsed once.
   if (input.input !== undefined)
     tx.run("UPDATE runs SET given_input = input, input = ? WHERE run_no = ?", tx.pack(input.input), run.runNo);
@@ -120,7 +127,8 @@ function compare(tx: Tx, run: RunRow, input: RunnerReady): void {
   for (const source of input.sources) {
     const wanted = approved.get(source.path);
     if (wanted === undefined) changed(`${source.path} was not among them`);
-    if (wanted !== source.sha256 || sha256Hex(source.content) !== wanted) changed(`${source.path} differs`);
+    const content = source.content === undefined ? wanted : sha256Hex(source.content);
+    if (wanted !== source.sha256 || content !== wanted) changed(`${source.path} differs`);
   }
   if (run.definitionDigest !== input.definitionDigest)
     changed(`the definition is ${input.definitionDigest}, not ${run.definitionDigest}`);

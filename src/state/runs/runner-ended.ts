@@ -11,8 +11,11 @@ import { runByNo, SERVER_ACTOR } from "./rows.ts";
 
 export interface RunnerEnded {
   readonly runnerEpoch: string;
-  /** `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time. */
-  readonly outcome: "exited" | "crashed" | "timedOut" | "stopped";
+  /**
+   * `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time. `absent`: its process, idle until then,
+   * was gone before it began.
+   */
+  readonly outcome: "exited" | "crashed" | "timedOut" | "stopped" | "absent";
   readonly error: ErrorRecord | null;
 }
 
@@ -29,6 +32,7 @@ const END: Readonly<Record<RunnerEnded["outcome"], RunnerEnd>> = {
   crashed: "crashed",
   timedOut: "timedOut",
   stopped: "cancelled",
+  absent: "exited",
 };
 
 const HOW: Readonly<Record<RunnerEnded["outcome"], string>> = {
@@ -36,6 +40,7 @@ const HOW: Readonly<Record<RunnerEnded["outcome"], string>> = {
   crashed: "crashed",
   timedOut: "was not ready in time and ended",
   stopped: "was stopped",
+  absent: "was gone",
 };
 
 export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerEnded): AfterRunner => {
@@ -50,18 +55,19 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   if (runner.status !== "starting" && runner.status !== "ready")
     return { runId: run.runId, queue: queue.status, delayMs: null };
 
+  const blameless = input.outcome === "stopped" || input.outcome === "absent";
   const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
   const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
-  if (!progressed && input.outcome !== "stopped") {
+  if (!progressed && !blameless) {
     parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR);
     tx.run("UPDATE run_runners SET status = ? WHERE runner_epoch = ?", END[input.outcome], input.runnerEpoch);
     return { runId: run.runId, queue: "parked", delayMs: null };
   }
   letGo(tx, run, END[input.outcome], input.error);
   // Steps prove that the last crash is behind us; an effect that was only begun does not.
-  const before = steps || input.outcome === "stopped" ? 0 : queue.consecutiveErrors;
-  const delayMs = input.outcome === "stopped" ? 0 : backoff(before);
-  const consecutiveErrors = input.outcome === "stopped" ? queue.consecutiveErrors : before + 1;
+  const before = steps || blameless ? 0 : queue.consecutiveErrors;
+  const delayMs = blameless ? 0 : backoff(before);
+  const consecutiveErrors = blameless ? queue.consecutiveErrors : before + 1;
   queueAgain(tx, run.runNo, { availableAt: tx.now + delayMs, consecutiveErrors });
   tx.event(run.resourceNo, {
     type: "run.requeued",

@@ -91,11 +91,13 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
         clock,
         random: randomBytes,
         launcher: { launch: (spec) => Promise.resolve(launchRunner(spec as never) as never) },
+        processes: { endGroups: () => Promise.resolve(), parentOf: () => Promise.resolve(null) },
         listener: { listen: () => Promise.resolve(), close: () => Promise.resolve() },
         log: silent,
       },
       home: folder,
       cacheDir: join(folder, "cache"),
+      sourcesDir: join(folder, "sources"),
       product: "0.0.0",
       installPath: folder,
       loadConfig: () => parsed,
@@ -103,11 +105,10 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
       serverId: randomUUID(),
       pid: process.pid,
       startIdentity: "test",
-      reapOrphans: () => Promise.resolve(),
       onStopRequest: () => undefined,
     });
   const parsed = configSchema.parse({ schema: "holdpoint.config.v1", ...config });
-  mkdirSync(join(folder, "cache"));
+  for (const name of ["cache", "sources"]) mkdirSync(join(folder, name));
   const world: World = {
     folder,
     store,
@@ -242,13 +243,15 @@ function inProcess(
     filter: () => true,
   };
   const serverPort: FramePort<FromRunner, ToRunner> = {
-    send(frame) {
-      const text = encodeFrame(frame);
-      if (dead) return;
-      runner.sent.push(frame);
-      setImmediate(() => {
-        if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
-      });
+    send(...frames) {
+      for (const frame of frames) {
+        const text = encodeFrame(frame);
+        if (dead) return;
+        runner.sent.push(frame);
+        setImmediate(() => {
+          if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
+        });
+      }
     },
     close: () => end({ code: 0 }),
     onFrame(next) {
@@ -261,9 +264,11 @@ function inProcess(
     },
   };
   const runnerPort: FramePort<ToRunner, FromRunner> = {
-    send(frame) {
-      const text = encodeFrame(frame);
-      setImmediate(() => deliver(fromRunnerSchema.parse(JSON.parse(text))));
+    send(...frames) {
+      for (const frame of frames) {
+        const text = encodeFrame(frame);
+        setImmediate(() => deliver(fromRunnerSchema.parse(JSON.parse(text))));
+      }
     },
     close: () => undefined,
     onFrame: (next) => void (toRunner = next),

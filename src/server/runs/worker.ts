@@ -1,0 +1,87 @@
+/**
+ * A runner process of the server through all of its launches: started, registered, and seen to its end. Its end is known
+ * only when its group, and every group that it had registered for a node, are proved gone and this is written down.
+ */
+import { PROCESS } from "../../contracts/limits.ts";
+import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../contracts/protocol/runner.ts";
+import type { Store } from "../../state/store.ts";
+import type { Child, ChildExit, Log, Ports } from "../ports.ts";
+
+export interface WorkerDeps {
+  readonly store: Store;
+  readonly ports: Ports;
+  readonly log: Log;
+  readonly serverEpoch: number;
+}
+
+export class Worker {
+  readonly child: Child<FromRunner, ToRunner>;
+  /** Resolves when everything about its end is written down; never rejects. */
+  readonly gone: Promise<ChildExit>;
+  /** Launches so far. */
+  launches = 0;
+  /** True from the exit of its process on. */
+  ended = false;
+  readonly #deps: WorkerDeps;
+  /** Epochs of its launches that may have registered groups. */
+  #epochs: string[] = [];
+
+  private constructor(deps: WorkerDeps, child: Child<FromRunner, ToRunner>) {
+    this.#deps = deps;
+    this.child = child;
+    this.gone = this.#watch();
+  }
+
+  /** Starts a process and registers it before it is told anything. Rejects when it cannot be started. */
+  static async start(deps: WorkerDeps, name: string): Promise<Worker> {
+    const { ports, serverEpoch, store } = deps;
+    const child = await ports.launcher.launch<FromRunner, ToRunner>({ kind: "runner", name, schema: fromRunnerSchema });
+    const worker = new Worker(deps, child);
+    const { childId, pid, startIdentity } = child;
+    await store.children.register({ childId, kind: "runner", name, pid, startIdentity, epoch: serverEpoch });
+    return worker;
+  }
+
+  /** A launch begins. */
+  begin(runnerEpoch: string): void {
+    this.launches += 1;
+    this.#epochs.push(runnerEpoch);
+  }
+
+  /** Its last launch left nothing behind. */
+  released(): void {
+    this.#epochs = [];
+  }
+
+  /** Ends the process; resolves as `gone` does. */
+  end(): Promise<ChildExit> {
+    void this.child.stop(PROCESS.killGraceMs);
+    return this.gone;
+  }
+
+  async #watch(): Promise<ChildExit> {
+    const { log, store } = this.#deps;
+    const exit = await this.child.exited;
+    this.ended = true;
+    try {
+      // The pipe may hold frames that were sent just before the end; they have been handed over by now.
+      await new Promise((resolve) => setImmediate(resolve));
+      await store.idle();
+      // Whatever it left running must be gone before a run of it is claimed again.
+      await Promise.all([this.child.stop(PROCESS.killGraceMs), ...this.#epochs.map((epoch) => this.#endGroups(epoch))]);
+      const outcome = exit.signal ?? `code ${exit.code}`;
+      await store.children.ended({ childId: this.child.childId, outcome, diagnostic: exit.diagnostic });
+    } catch (error) {
+      log.error({ child: this.child.childId, error: String(error) }, "the end of a runner was not written down");
+    }
+    return exit;
+  }
+
+  async #endGroups(runnerEpoch: string): Promise<void> {
+    const { ports, store } = this.#deps;
+    const left = store.read.processes.alive(runnerEpoch);
+    if (left.length === 0) return;
+    await ports.processes.endGroups(left);
+    for (const { processId } of left) await store.processes.ended({ processId, runnerEpoch, outcome: "ended" });
+  }
+}
