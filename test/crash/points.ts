@@ -67,6 +67,8 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "retention.sweep": [["retention"]],
   "runs.enter": [["study"]],
   "runs.restart": [["again"]],
+  "processes.register": [["study"]],
+  "processes.ended": [["study"]],
   "checkpoints.request": [["study"]],
   "checkpoints.answer": [["study"], ["again", 2]],
   "content.put": [["study"]],
@@ -103,6 +105,9 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       "content.put": [["study"], ["study", 3]],
       "content.read": [["study"]],
       finish: [["approve"]],
+      "process.register": [["study"]],
+      "process.unregister": [["study"]],
+      released: [["approve"], ["study"]],
       exiting: [["approve"], ["approve", 2]],
     },
     out: {

@@ -1,5 +1,5 @@
 // Everything a run can hand over besides steps and decisions: it begins inside a mount, tells its progress, makes a value that is
-// too large for a frame, sends a message, stops at a checkpoint, and decides by settings that are changed meanwhile.
+// too large for a frame, sends a message, runs a command, stops at a checkpoint, and decides by settings that are changed meanwhile.
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,6 +13,7 @@ import {
   includeWorkflow,
   notify,
   settingsRoute,
+  shell,
   workflowSettings,
 } from "holdpoint";
 
@@ -56,6 +57,7 @@ export default defineWorkflow({
   includes: { study: includeWorkflow(measuring, { input: ({ input }) => input as Input }) },
   nodes: {
     tell: notify({ kind: "progress", audience: "operators", message: "The study was measured." }),
+    list: shell({ effect: idempotentEffect("list"), exec: () => ({ command: "/bin/echo", args: ["listed"] }) }),
     look: checkpoint({ summary: "Look at the study" }),
     gate: compute({
       run: async ({ input }) => {
@@ -69,7 +71,8 @@ export default defineWorkflow({
   },
   edges: [
     { from: "study.done", to: "tell" },
-    { from: "tell", to: "look" },
+    { from: "tell", to: "list" },
+    { from: "list", to: "look" },
     { from: "look", to: "gate" },
     { from: "gate", to: "more" },
     { from: "more", switch: { on: "$.rounds", cases: { "1": "end", "2": "end" } } },

@@ -48,9 +48,9 @@ describe("a runner that", () => {
     expect(eventsOf(done, "run.parked")).toEqual([]);
   });
 
-  it("dies right after it was ready made no progress: it is launched once, and parked", async () => {
+  it("leaves right after it was ready made no progress: it is launched once, and parked", async () => {
     world.onRunner = (runner) => {
-      runner.filter = (frame) => frame.type === "ready" || (runner.kill(), false);
+      runner.filter = (frame) => frame.type === "ready" || (runner.leave(), false);
     };
     const parked = await world.until(await chain(), (view) => view.nextStep !== null, "parking");
     expect(eventsOf(parked, "run.parked")).toMatchObject([

@@ -39,6 +39,8 @@ export interface TestRunner {
   readonly received: FromRunner[];
   /** As SIGKILL: nothing more comes from it. */
   kill(): void;
+  /** Ends by itself with code 1. */
+  leave(): void;
   /** Puts a frame on the pipe as the runner would. */
   inject(frame: unknown): void;
   /** Called before a frame of the runner reaches the server; returning false drops it. */
@@ -108,7 +110,7 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
       onStopRequest: () => undefined,
     });
   const parsed = configSchema.parse({ schema: "holdpoint.config.v1", ...config });
-  mkdirSync(join(folder, "cache"));
+  for (const name of ["cache", "sources"]) mkdirSync(join(folder, name));
   const world: World = {
     folder,
     store,
@@ -239,6 +241,7 @@ function inProcess(
     sent: [],
     received: [],
     kill: () => end({ signal: "SIGKILL" }),
+    leave: () => end({ code: 1 }),
     inject: deliver,
     filter: () => true,
   };
