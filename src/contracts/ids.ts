@@ -48,9 +48,10 @@ export function shortRunId(runId: string, length = 4): string {
   return tail.slice(0, length);
 }
 
-/** Short form of another record: kind letter, hyphen, six characters of its hash. */
+/** Short form of another record: kind letter, hyphen, six characters of the hash in its id, or of its id's hash when it has none. */
 export function shortId(letter: string, id: string): string {
-  return `${letter}-${sha256Hex(id).slice(0, 6)}`;
+  const own = /-([0-9a-f]{40})$/.exec(id)?.[1];
+  return `${letter}-${(own ?? sha256Hex(id)).slice(0, 6)}`;
 }
 
 export function sha256Hex(text: string | Buffer): string {

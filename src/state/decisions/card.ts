@@ -63,7 +63,7 @@ function stateOf(
   run: RunFacts,
   repeatOf: number | null,
 ): CardState {
-  const status = statusOf(request, resolutionOf(db, decision.decisionId));
+  const status = statusOf(request, resolutionOf(db, decision));
   const notes: CardNotes = {
     ...(repeatOf === null ? {} : { possibleRepeatOf: repeatOf }),
     ...(run.parkReason === "workflowSourceChanged" ? { sourceChanged: true } : {}),

@@ -4,13 +4,12 @@
  */
 import { insertEffect, cancelPending } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
-import { knownDecision, type DecisionRow } from "./rows.ts";
+import { decisionByNo, type DecisionRow } from "./rows.ts";
 
 /** 1: the verdict. 2: the verdict and what became of the run. */
 type StateRevision = 1 | 2;
 
 interface Shown {
-  effectId: string;
   reference: string;
   part: number;
   channelId: string;
@@ -19,23 +18,23 @@ interface Shown {
   isPrompt: number;
 }
 
-const SHOWN = `SELECT e.effect_id AS effectId, p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_id IS NOT NULL AS isPrompt
-  FROM effects e JOIN effect_parts p ON p.effect_id = e.effect_id LEFT JOIN decision_prompts q ON q.effect_id = e.effect_id
-  WHERE e.decision_id = ? AND p.reference IS NOT NULL AND (e.purpose = 'delivery' OR q.effect_id IS NOT NULL)`;
+const SHOWN = `SELECT p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_no IS NOT NULL AS isPrompt
+  FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no LEFT JOIN decision_prompts q ON q.effect_no = e.effect_no
+  WHERE e.decision_no = ? AND p.reference IS NOT NULL AND (e.purpose = 'delivery' OR q.effect_no IS NOT NULL)`;
 const IN_ORDER = "ORDER BY e.effect_no, p.attempt_number, p.part";
 
 /** A reference has just become known: queues its settlement if the decision is over. */
-export function settleReference(tx: Tx, decisionId: string, reference: string): void {
-  const decision = knownDecision(tx, decisionId);
+export function settleReference(tx: Tx, decisionNo: number, reference: string): void {
+  const decision = decisionByNo(tx, decisionNo);
   if (decision.status === "pending") return;
   const revision = stateRevision(tx, decision);
-  for (const shown of tx.all<Shown>(`${SHOWN} AND p.reference = ? ${IN_ORDER}`, decisionId, reference))
+  for (const shown of tx.all<Shown>(`${SHOWN} AND p.reference = ? ${IN_ORDER}`, decisionNo, reference))
     settle(tx, decision, shown, revision);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
 export function settleAll(tx: Tx, decision: DecisionRow, revision: StateRevision): void {
-  for (const shown of tx.all<Shown>(`${SHOWN} ${IN_ORDER}`, decision.decisionId)) settle(tx, decision, shown, revision);
+  for (const shown of tx.all<Shown>(`${SHOWN} ${IN_ORDER}`, decision.decisionNo)) settle(tx, decision, shown, revision);
 }
 
 /**
@@ -59,11 +58,11 @@ function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
 }
 
 function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
-  const row = tx.get<{ id: string }>(
-    "SELECT decision_id AS id FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1",
+  const row = tx.get<{ no: number }>(
+    "SELECT decision_no AS no FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1",
     runNo,
   );
-  return row === undefined ? undefined : knownDecision(tx, row.id);
+  return row === undefined ? undefined : decisionByNo(tx, row.no);
 }
 
 /** A card is edited; a question for text, which no service lets us edit, is removed: its answer stands on the card. */
@@ -72,14 +71,14 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, revision: StateRevi
   const isPrompt = shown.isPrompt === 1;
   if (isPrompt && revision === 2) return;
   const { decisionId } = decision;
-  const { created, effectId } = insertEffect(tx, {
+  const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",
     effectType: isPrompt ? "prompt.close" : "card.settle",
     key: `settle:${decisionId}:${channelId}:${reference}:${revision}`,
     resourceNo: decision.resourceNo,
     request: { decisionId, reference, part, revision },
     requestDigest: decision.requestDigest,
-    decisionId,
+    decisionNo: decision.decisionNo,
     channelId,
     destination,
     place,
@@ -90,8 +89,8 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, revision: StateRevi
   // What an older one would have shown, this one shows too.
   if (revision > 1) {
     const where =
-      "decision_id = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_id <> ?";
-    cancelPending(tx, where, decisionId, channelId, reference, effectId);
+      "decision_no = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no <> ?";
+    cancelPending(tx, where, decision.decisionNo, channelId, reference, effectNo);
   }
   tx.event(decision.resourceNo, {
     type: "settlement.queued",
