@@ -53,7 +53,8 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     choice: candidate.choice,
     input: candidate.input,
     actor,
-    votes: decision.status === "pending" ? votesOf(tx, decision.decisionNo) : [],
+    // Where one vote decides, a pending question has none.
+    votes: decision.status === "pending" && request.policy.quorum > 1 ? votesOf(tx, decision.decisionNo) : [],
     resolution: stored?.resolution,
     outage: outageOf(access),
   });

@@ -4,10 +4,9 @@
  */
 import type { DecisionResolution } from "../../contracts/decision/answer.ts";
 import { next } from "../../contracts/states.ts";
-import { cancelPending } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import type { DecisionRow } from "./rows.ts";
-import { settleAll } from "./settle.ts";
+import { settleVerdict } from "./settle.ts";
 
 /** The transition of the decision's table for each way to end. */
 const EVENT = {
@@ -80,12 +79,5 @@ export function resolveDecision(
       ...(facts.updateId === undefined ? {} : { updateId: facts.updateId }),
     },
   });
-  // Cards that were not sent and questions for text are not needed any more; answers to people still are.
-  cancelPending(
-    tx,
-    "decision_no = ? AND (purpose = 'delivery' OR effect_no IN (SELECT effect_no FROM decision_prompts WHERE decision_no = ?))",
-    decision.decisionNo,
-    decision.decisionNo,
-  );
-  settleAll(tx, decision, 1);
+  settleVerdict(tx, decision);
 }

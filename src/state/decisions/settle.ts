@@ -9,8 +9,10 @@ import { decisionByNo, type DecisionRow } from "./rows.ts";
 /** 1: the verdict. 2: the verdict and what became of the run. */
 type StateRevision = 1 | 2;
 
-interface Shown {
-  reference: string;
+interface Message {
+  effectNo: number;
+  status: string;
+  reference: string | null;
   part: number;
   channelId: string;
   destination: string;
@@ -18,9 +20,12 @@ interface Shown {
   isPrompt: number;
 }
 
-const SHOWN = `SELECT p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_no IS NOT NULL AS isPrompt
-  FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no LEFT JOIN decision_prompts q ON q.effect_no = e.effect_no
-  WHERE e.decision_no = ? AND p.reference IS NOT NULL AND (e.purpose = 'delivery' OR q.effect_no IS NOT NULL)`;
+type Shown = Message & { reference: string };
+
+/** Cards and questions for text of a decision, once for each part that is known, and once for one that was never sent. */
+const MESSAGES = `SELECT e.effect_no AS effectNo, e.status, p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_no IS NOT NULL AS isPrompt
+  FROM effects e LEFT JOIN effect_parts p ON p.effect_no = e.effect_no LEFT JOIN decision_prompts q ON q.effect_no = e.effect_no
+  WHERE e.decision_no = ? AND (e.purpose = 'delivery' OR q.effect_no IS NOT NULL)`;
 const IN_ORDER = "ORDER BY e.effect_no, p.attempt_number, p.part";
 
 /** A reference has just become known: queues its settlement if the decision is over. */
@@ -28,13 +33,32 @@ export function settleReference(tx: Tx, decisionNo: number, reference: string): 
   const decision = decisionByNo(tx, decisionNo);
   if (decision.status === "pending") return;
   const revision = stateRevision(tx, decision);
-  for (const shown of tx.all<Shown>(`${SHOWN} AND p.reference = ? ${IN_ORDER}`, decisionNo, reference))
+  for (const shown of tx.all<Shown>(`${MESSAGES} AND p.reference = ? ${IN_ORDER}`, decisionNo, reference))
     settle(tx, decision, shown, revision);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
 export function settleAll(tx: Tx, decision: DecisionRow, revision: StateRevision): void {
-  for (const shown of tx.all<Shown>(`${SHOWN} ${IN_ORDER}`, decision.decisionNo)) settle(tx, decision, shown, revision);
+  for (const shown of messagesOf(tx, decision)) if (isShown(shown)) settle(tx, decision, shown, revision);
+}
+
+/**
+ * The decision is over: cards that were not sent and questions for text are not needed any more, answers to people still are;
+ * what was shown is brought to the verdict.
+ */
+export function settleVerdict(tx: Tx, decision: DecisionRow): void {
+  const messages = messagesOf(tx, decision);
+  for (const effectNo of new Set(messages.flatMap(({ effectNo, status }) => (status === "pending" ? effectNo : []))))
+    cancelPending(tx, "effect_no = ?", effectNo);
+  for (const shown of messages) if (isShown(shown)) settle(tx, decision, shown, 1);
+}
+
+function messagesOf(tx: Tx, decision: DecisionRow): Message[] {
+  return tx.all<Message>(`${MESSAGES} ${IN_ORDER}`, decision.decisionNo);
+}
+
+function isShown(message: Message): message is Shown {
+  return message.reference !== null;
 }
 
 /**
