@@ -8,6 +8,7 @@ import type { FramePort } from "../contracts/wire/frames.ts";
 import { Engine } from "../workflow/engine/index.ts";
 import type { ExecutedStep } from "../workflow/index.ts";
 import { loadWorkflow, type LoadedWorkflow } from "./load.ts";
+import { rehearse } from "./rehearsal.ts";
 import { ServerHost } from "./server-host.ts";
 
 /** How the launch ended. After `claimLost` not another byte may be written; `broken` is nobody's doing but ours. */
@@ -99,6 +100,7 @@ class Session {
     const { digest, input, parsed, snapshot, sources, title } = loaded;
     const made = parsed ? { input } : {};
     this.#send({ type: "ready", definition: snapshot, definitionDigest: digest, sources, title, ...made });
+    await rehearse(() => !this.#over && this.#engine === undefined);
   }
 
   #go(position: Position, visits: Readonly<Record<string, number>>): void {
