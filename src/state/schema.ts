@@ -380,6 +380,8 @@ CREATE TABLE effects (
 ) STRICT;
 -- Two lines per place: posts keep their order, edits go by themselves.
 CREATE INDEX effects_queue ON effects (channel_id, place, purpose = 'settlement', effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
+-- Those that wait for a later time, which are few.
+CREATE INDEX effects_later ON effects (channel_id, next_attempt_at) WHERE status = 'pending' AND next_attempt_at > created_at;
 CREATE INDEX effects_applying ON effects (channel_id, place) WHERE status = 'applying';
 CREATE INDEX effects_ambiguous ON effects (effect_no) WHERE status = 'ambiguous';
 CREATE INDEX effects_decision ON effects (decision_no) WHERE decision_no IS NOT NULL;

@@ -46,12 +46,11 @@ export function decisionById(db: Reader, decisionId: string): DecisionRow | unde
   return db.get<DecisionRow>(`SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decision_id = ?`, decisionId);
 }
 
+const BY_NO = `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decision_no = ?`;
+
 /** The decision of an internal number; a number that does not exist is a defect. */
 export function decisionByNo(db: Reader, decisionNo: number): DecisionRow {
-  const row = db.get<DecisionRow>(
-    `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decision_no = ?`,
-    decisionNo,
-  );
+  const row = db.get<DecisionRow>(BY_NO, decisionNo);
   if (row === undefined) throw new HoldpointError("decisionNotFound", `Decision number ${decisionNo} does not exist.`);
   return row;
 }

@@ -27,14 +27,15 @@ const MESSAGES = `SELECT e.effect_no AS effectNo, e.status, p.reference, p.part,
   FROM effects e LEFT JOIN effect_parts p ON p.effect_no = e.effect_no LEFT JOIN decision_prompts q ON q.effect_no = e.effect_no
   WHERE e.decision_no = ? AND (e.purpose = 'delivery' OR q.effect_no IS NOT NULL)`;
 const IN_ORDER = "ORDER BY e.effect_no, p.attempt_number, p.part";
+const ALL_MESSAGES = `${MESSAGES} ${IN_ORDER}`;
+const MESSAGES_UNDER = `${MESSAGES} AND p.reference = ? ${IN_ORDER}`;
 
 /** A reference has just become known: queues its settlement if the decision is over. */
 export function settleReference(tx: Tx, decisionNo: number, reference: string): void {
   const decision = decisionByNo(tx, decisionNo);
   if (decision.status === "pending") return;
   const revision = stateRevision(tx, decision);
-  for (const shown of tx.all<Shown>(`${MESSAGES} AND p.reference = ? ${IN_ORDER}`, decisionNo, reference))
-    settle(tx, decision, shown, revision);
+  for (const shown of tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference)) settle(tx, decision, shown, revision);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
@@ -54,7 +55,7 @@ export function settleVerdict(tx: Tx, decision: DecisionRow): void {
 }
 
 function messagesOf(tx: Tx, decision: DecisionRow): Message[] {
-  return tx.all<Message>(`${MESSAGES} ${IN_ORDER}`, decision.decisionNo);
+  return tx.all<Message>(ALL_MESSAGES, decision.decisionNo);
 }
 
 function isShown(message: Message): message is Shown {

@@ -24,12 +24,11 @@ export interface PartRow {
 const COLUMNS =
   'effect_no AS effectNo, attempt_number AS attempt, part, parts_of AS "of", channel_id AS channelId, state, reference, at';
 
+const PARTS = `SELECT ${COLUMNS} FROM effect_parts WHERE effect_no = ? ORDER BY attempt_number, part`;
+
 /** All parts of an effect, by attempt and part. */
 export function partsOf(db: Reader, effectNo: number): PartRow[] {
-  return db.all<PartRow>(
-    `SELECT ${COLUMNS} FROM effect_parts WHERE effect_no = ? ORDER BY attempt_number, part`,
-    effectNo,
-  );
+  return db.all<PartRow>(PARTS, effectNo);
 }
 
 export function partOf(db: Reader, effectNo: number, attempt: number, part: number): PartRow | undefined {
