@@ -3,10 +3,9 @@
 // The form is that of RFC 8785: no white space, object keys in UTF-16 code-unit order, numbers and string escapes as
 // ECMAScript's JSON writes them. It depends on no locale. What JSON cannot carry faithfully is refused, not dropped.
 
-import { createHash } from "node:crypto";
-
 import { HoldpointError } from "./errors.ts";
 import { VALUE } from "./limits.ts";
+import { sha256Hex } from "./sha256.ts";
 
 /** How a digest is written everywhere: the algorithm, a colon, 64 lower-case hex digits. */
 export type Sha256Digest = `sha256:${string}`;
@@ -37,7 +36,7 @@ export function canonicalJson(value: unknown): string {
 
 /** Hex SHA-256 of a text's UTF-8 bytes, 64 characters, without prefix. */
 export function digestHex(text: string): string {
-  return createHash("sha256").update(text, "utf8").digest("hex");
+  return sha256Hex(text);
 }
 
 /**

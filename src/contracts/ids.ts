@@ -1,8 +1,11 @@
 /**
  * Identifiers: how they are made, how they are shortened for people, how a person's short form is resolved.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { HoldpointError, type ErrorKind } from "./errors.ts";
+import { sha256Hex } from "./sha256.ts";
+
+export { sha256Hex } from "./sha256.ts";
 
 /** Lower-case base32 without i, l, o, u: nothing that can be misread on a phone. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -56,13 +59,10 @@ export function shortRunId(runId: string, length = 4): string {
   return tail.slice(0, length);
 }
 
-/** Short form of another record: kind letter, hyphen, six characters of its hash. */
+/** Short form of another record: kind letter, hyphen, six characters of the hash in its id, or of its id's hash when it has none. */
 export function shortId(letter: string, id: string): string {
-  return `${letter}-${sha256Hex(id).slice(0, 6)}`;
-}
-
-export function sha256Hex(text: string | Buffer): string {
-  return createHash("sha256").update(text).digest("hex");
+  const own = /-([0-9a-f]{40})$/.exec(id)?.[1];
+  return `${letter}-${(own ?? sha256Hex(id)).slice(0, 6)}`;
 }
 
 /** `<type>-` and the first 40 hex digits of sha256(type NUL key): the id of a shared resource row. */

@@ -10,6 +10,7 @@ import type { FramePort } from "../contracts/wire/frames.ts";
 import { Engine } from "../workflow/engine/index.ts";
 import type { ExecutedStep } from "../workflow/index.ts";
 import { loadWorkflow, type LoadedWorkflow } from "./load.ts";
+import { rehearse } from "./rehearsal.ts";
 import { ServerHost } from "./server-host.ts";
 
 /** How the launch ended. After `claimLost` not another byte may be written; `broken` is nobody's doing but ours. */
@@ -117,6 +118,7 @@ class Session {
       ...(sameSources(launch.sources, sources) ? {} : { sources }),
     };
     this.#send({ type: "ready", definitionDigest: digest, title, ...news, ...made });
+    await rehearse(() => !this.#over && this.#engine === undefined);
   }
 
   async #go(loaded: LoadedWorkflow, position: Position, visits: Readonly<Record<string, number>>): Promise<void> {

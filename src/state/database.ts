@@ -63,6 +63,8 @@ function prepareWriter(db: Database.Database): void {
   db.pragma("foreign_keys = ON");
   // Each command's savepoint copies the pages it changes; on disk that costs more system time than the whole commit.
   db.pragma("temp_store = MEMORY");
+  // Kibibytes. A batch changes far less, and behind it is the system's own cache: 16 MB on each connection bought nothing.
+  db.pragma("cache_size = -4000");
   db.pragma("wal_autocheckpoint = 1000");
   db.pragma(`journal_size_limit = ${64 * 1_024 * 1_024}`);
   db.prepare("SELECT count(*) FROM schema_meta").get();
@@ -74,6 +76,7 @@ function prepareWriter(db: Database.Database): void {
 function prepareReader(db: Database.Database): void {
   db.pragma("busy_timeout = 5000");
   db.pragma("query_only = ON");
+  db.pragma("cache_size = -2000");
   db.pragma("synchronous = FULL");
   db.prepare("SELECT count(*) FROM schema_meta").get();
   expectPragma(db, "query_only", 1);

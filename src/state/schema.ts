@@ -1,6 +1,9 @@
 /**
  * Version 1 of the database. STRICT tables; integer keys inside, public ids beside them. JSON values are canonical text,
  * or `@sha256:<hex>` when they are large and live in `blobs` (see values.ts). Times are integer milliseconds.
+ *
+ * Rows that answers and steps write are keyed by numbers in order of creation, and what is large and never changes stands in a table of
+ * its own: commands of one batch then share pages, which decides what a commit costs. Each public id has one index, no more.
  */
 
 /** "HOLD" in ASCII: SQLite's application id of our files. */
@@ -67,7 +70,9 @@ CREATE TABLE leases (
   CHECK ((owner_id IS NULL) = (token_hash IS NULL) AND (owner_id IS NULL) = (expires_at IS NULL))
 ) STRICT;
 
+-- In the order of writing, whatever the resource: a batch of many resources appends to one page instead of splitting one for each.
 CREATE TABLE events (
+  event_no INTEGER PRIMARY KEY,
   resource_no INTEGER NOT NULL REFERENCES resources,
   event_index INTEGER NOT NULL CHECK (event_index >= 0),
   revision INTEGER NOT NULL,
@@ -78,8 +83,8 @@ CREATE TABLE events (
   payload_digest BLOB NOT NULL,
   digest BLOB NOT NULL,
   recorded_at INTEGER NOT NULL,
-  PRIMARY KEY (resource_no, event_index)
-) STRICT, WITHOUT ROWID;
+  UNIQUE (resource_no, event_index)
+) STRICT;
 
 CREATE TABLE server_commands (
   client_id TEXT NOT NULL,
@@ -195,10 +200,12 @@ CREATE TABLE run_continuations (
   number INTEGER NOT NULL CHECK (number >= 0),
   previous_number INTEGER,
   cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision','checkpoint')),
-  cause_id TEXT NOT NULL UNIQUE,
+  cause_id TEXT NOT NULL,
   carried_steps INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  PRIMARY KEY (run_no, number)
+  PRIMARY KEY (run_no, number),
+  -- At most one for each cause. A cause belongs to one run for ever, so the run in front takes nothing from the rule.
+  UNIQUE (run_no, cause_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run_runners (
@@ -406,7 +413,8 @@ CREATE TABLE managed_resource_workflows (
 CREATE INDEX managed_resource_workflows_open ON managed_resource_workflows (run_no) WHERE status = 'open';
 
 CREATE TABLE human_decisions (
-  decision_id TEXT PRIMARY KEY,
+  decision_no INTEGER PRIMARY KEY,
+  decision_id TEXT NOT NULL UNIQUE,
   resource_no INTEGER NOT NULL UNIQUE REFERENCES resources,
   run_no INTEGER NOT NULL REFERENCES runs,
   attempt_no INTEGER NOT NULL,
@@ -414,8 +422,6 @@ CREATE TABLE human_decisions (
   fingerprint TEXT NOT NULL,
   audience TEXT NOT NULL,
   title TEXT NOT NULL,
-  -- The normalized request (holdpoint.human-decision-request.v1).
-  request TEXT NOT NULL,
   request_digest TEXT NOT NULL,
   policy TEXT NOT NULL,
   status TEXT NOT NULL CHECK (status IN ('pending','accepted','cancelled')),
@@ -425,14 +431,19 @@ CREATE TABLE human_decisions (
   time_zone TEXT NOT NULL,
   asked TEXT NOT NULL,
   created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE UNIQUE INDEX human_decisions_digest ON human_decisions (request_digest);
 CREATE INDEX human_decisions_pending ON human_decisions (deadline_at) WHERE status = 'pending';
-CREATE INDEX human_decisions_fingerprint ON human_decisions (fingerprint);
 CREATE INDEX human_decisions_run ON human_decisions (run_no);
 
+CREATE TABLE human_decision_requests (
+  decision_no INTEGER PRIMARY KEY REFERENCES human_decisions,
+  -- The normalized request (holdpoint.human-decision-request.v1).
+  request TEXT NOT NULL
+) STRICT;
+
 CREATE TABLE human_decision_resolutions (
-  decision_id TEXT PRIMARY KEY REFERENCES human_decisions,
+  decision_no INTEGER PRIMARY KEY REFERENCES human_decisions,
   outcome TEXT NOT NULL CHECK (outcome IN ('accepted','cancelled')),
   provenance TEXT NOT NULL CHECK (provenance IN ('human','timeout_policy','explicit_cancel','expired_no_default')),
   choice TEXT,
@@ -449,12 +460,12 @@ CREATE TABLE human_decision_resolutions (
   reason TEXT,
   resolved_at INTEGER NOT NULL,
   CHECK ((outcome = 'accepted') = (choice IS NOT NULL))
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX human_decision_resolutions_text ON human_decision_resolutions (event_id) WHERE input IS NOT NULL;
 
 CREATE TABLE human_decision_submissions (
   submission_no INTEGER PRIMARY KEY,
-  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  decision_no INTEGER NOT NULL REFERENCES human_decisions,
   source TEXT NOT NULL CHECK (source IN ('channel','control','policy')),
   channel TEXT,
   actor_id TEXT,
@@ -465,15 +476,15 @@ CREATE TABLE human_decision_submissions (
   reason TEXT,
   submitted_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX human_decision_submissions_by ON human_decision_submissions (decision_id);
+CREATE INDEX human_decision_submissions_by ON human_decision_submissions (decision_no);
 
 CREATE TABLE decision_votes (
-  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  decision_no INTEGER NOT NULL REFERENCES human_decisions,
   person_id TEXT NOT NULL,
   choice TEXT NOT NULL,
   input TEXT,
   voted_at INTEGER NOT NULL,
-  PRIMARY KEY (decision_id, person_id)
+  PRIMARY KEY (decision_no, person_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE channels (
@@ -512,10 +523,10 @@ CREATE TABLE channel_places (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE effects (
-  effect_id TEXT PRIMARY KEY,
   -- Order of creation, which is the order of sending in one place.
-  effect_no INTEGER NOT NULL UNIQUE,
-  -- What people type: "e-9f31c2".
+  effect_no INTEGER PRIMARY KEY,
+  effect_id TEXT NOT NULL UNIQUE,
+  -- What people type: "e-9f31c2", the beginning of the id's hash, so that the id's index finds it.
   short_id TEXT NOT NULL,
   -- Whose event chain tells about it: the run, the decision or the channel.
   resource_no INTEGER NOT NULL REFERENCES resources,
@@ -528,7 +539,7 @@ CREATE TABLE effects (
   run_no INTEGER REFERENCES runs,
   node_id TEXT,
   recovery TEXT CHECK (recovery IS NULL OR recovery IN ('idempotent','observed','manual')),
-  decision_id TEXT REFERENCES human_decisions,
+  decision_no INTEGER REFERENCES human_decisions,
   channel_id TEXT REFERENCES channels,
   destination TEXT,
   -- The chat of the destination, without its topic: one message at a time is on its way there.
@@ -546,17 +557,18 @@ CREATE TABLE effects (
   settled_at INTEGER,
   CHECK ((purpose = 'action') = (recovery IS NOT NULL)),
   CHECK ((purpose = 'action') = (channel_id IS NULL))
-) STRICT, WITHOUT ROWID;
+) STRICT;
 -- Two lines per place: posts keep their order, edits go by themselves.
 CREATE INDEX effects_queue ON effects (channel_id, place, purpose = 'settlement', effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
+-- Those that wait for a later time, which are few.
+CREATE INDEX effects_later ON effects (channel_id, next_attempt_at) WHERE status = 'pending' AND next_attempt_at > created_at;
 CREATE INDEX effects_applying ON effects (channel_id, place) WHERE status = 'applying';
-CREATE INDEX effects_short ON effects (short_id);
 CREATE INDEX effects_ambiguous ON effects (effect_no) WHERE status = 'ambiguous';
-CREATE INDEX effects_decision ON effects (decision_id) WHERE decision_id IS NOT NULL;
+CREATE INDEX effects_decision ON effects (decision_no) WHERE decision_no IS NOT NULL;
 CREATE INDEX effects_run ON effects (run_no) WHERE run_no IS NOT NULL;
 
 CREATE TABLE effect_attempts (
-  effect_id TEXT NOT NULL REFERENCES effects,
+  effect_no INTEGER NOT NULL REFERENCES effects,
   attempt_number INTEGER NOT NULL,
   -- Runner epoch or adapter epoch.
   owner_id TEXT NOT NULL,
@@ -568,11 +580,11 @@ CREATE TABLE effect_attempts (
   dispatched_at INTEGER,
   finished_at INTEGER,
   error TEXT,
-  PRIMARY KEY (effect_id, attempt_number)
+  PRIMARY KEY (effect_no, attempt_number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE effect_parts (
-  effect_id TEXT NOT NULL REFERENCES effects,
+  effect_no INTEGER NOT NULL REFERENCES effects,
   attempt_number INTEGER NOT NULL,
   part INTEGER NOT NULL,
   parts_of INTEGER NOT NULL,
@@ -580,34 +592,31 @@ CREATE TABLE effect_parts (
   state TEXT NOT NULL CHECK (state IN ('dispatching','accepted','rejected','notSent','ambiguous')),
   reference TEXT,
   at INTEGER NOT NULL,
-  PRIMARY KEY (effect_id, attempt_number, part),
+  PRIMARY KEY (effect_no, attempt_number, part),
   CHECK (reference IS NULL OR state = 'accepted')
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX effect_parts_unclear ON effect_parts (channel_id) WHERE state IN ('dispatching', 'ambiguous');
 CREATE INDEX effect_parts_reference ON effect_parts (channel_id, reference) WHERE reference IS NOT NULL;
 
--- A button's token: only its hash is stored; it is bound to one attempt, decision version, choice and destination.
+-- A button's token: only its hash is stored. It is bound to one choice and one attempt of a delivery, and through that to its
+-- destination and to its decision, of which every version is a row of its own.
 CREATE TABLE decision_tokens (
   token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
-  effect_id TEXT NOT NULL REFERENCES effects,
+  effect_no INTEGER NOT NULL REFERENCES effects,
   attempt_number INTEGER NOT NULL,
-  decision_id TEXT NOT NULL REFERENCES human_decisions,
-  request_digest TEXT NOT NULL,
-  choice TEXT NOT NULL,
-  destination TEXT NOT NULL
+  choice TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- A question for text: the reply to this effect's message is the answer of this person for this choice.
 CREATE TABLE decision_prompts (
-  effect_id TEXT PRIMARY KEY REFERENCES effects,
-  decision_id TEXT NOT NULL REFERENCES human_decisions,
+  effect_no INTEGER PRIMARY KEY REFERENCES effects,
+  decision_no INTEGER NOT NULL REFERENCES human_decisions,
   request_digest TEXT NOT NULL,
   choice TEXT NOT NULL,
   channel_id TEXT NOT NULL,
   place TEXT NOT NULL,
   actor_id TEXT NOT NULL,
   created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX decision_prompts_by ON decision_prompts (channel_id, place, actor_id);
-CREATE INDEX decision_prompts_decision ON decision_prompts (decision_id);
+) STRICT;
+CREATE INDEX decision_prompts_decision ON decision_prompts (decision_no);
 `;

@@ -19,6 +19,8 @@ export interface Reader {
 
 interface Prepared {
   readonly statement: Database.Statement;
+  /** Makes a row of the values that the statement gives; the binding's own objects take half as long again. */
+  readonly row: (values: unknown[]) => unknown;
   /** The SQL says `?1`, `?2`: better-sqlite3 wants those by name. */
   readonly numbered: boolean;
 }
@@ -34,7 +36,16 @@ export class Statements implements Reader {
   #prepared(sql: string): Prepared {
     let prepared = this.#cache.get(sql);
     if (prepared === undefined) {
-      prepared = { statement: this.#db.prepare(sql), numbered: /\?[0-9]/.test(sql) };
+      const statement = this.#db.prepare(sql);
+      const row = statement.reader
+        ? rowOf(
+            statement
+              .raw(true)
+              .columns()
+              .map(({ name }) => name),
+          )
+        : NO_ROW;
+      prepared = { statement, row, numbered: /\?[0-9]/.test(sql) };
       this.#cache.set(sql, prepared);
     }
     return prepared;
@@ -42,13 +53,15 @@ export class Statements implements Reader {
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the row
   get<R>(sql: string, ...params: SqlValue[]): R | undefined {
-    const { statement, numbered } = this.#prepared(sql);
-    return (numbered ? statement.get(byNumber(params)) : statement.get(...params)) as R | undefined;
+    const { statement, numbered, row } = this.#prepared(sql);
+    const values = numbered ? statement.get(byNumber(params)) : statement.get(...params);
+    return values === undefined ? undefined : (row(values as unknown[]) as R);
   }
 
   all<R>(sql: string, ...params: SqlValue[]): R[] {
-    const { statement, numbered } = this.#prepared(sql);
-    return (numbered ? statement.all(byNumber(params)) : statement.all(...params)) as R[];
+    const { statement, numbered, row } = this.#prepared(sql);
+    const rows = numbered ? statement.all(byNumber(params)) : statement.all(...params);
+    return rows.map((values) => row(values as unknown[]) as R);
   }
 
   run(sql: string, ...params: SqlValue[]): RunResult {
@@ -56,6 +69,22 @@ export class Statements implements Reader {
     const { changes, lastInsertRowid } = numbered ? statement.run(byNumber(params)) : statement.run(...params);
     return { changes, lastInsertRowid: Number(lastInsertRowid) };
   }
+}
+
+const NO_ROW = (): never => {
+  throw new Error("the statement gives no rows");
+};
+
+function rowOf(names: readonly string[]): (values: unknown[]) => object {
+  const empty: Record<string, unknown> = {};
+  // Two kinds of value in each field, so that the engine does not expect one of them and rebuilds nothing later.
+  for (const name of names) empty[name] = 0;
+  for (const name of names) empty[name] = "";
+  return (values) => {
+    const row = { ...empty };
+    for (let i = 0; i < names.length; i += 1) row[names[i] as string] = values[i];
+    return row;
+  };
 }
 
 function byNumber(params: readonly SqlValue[]): Record<number, SqlValue> {

@@ -143,6 +143,19 @@ export function humanDecision<
   return Object.freeze({ type: "humanDecision", audience, choices, onTimeout, request });
 }
 
+/** An author without the compiler's help hears which argument is wrong. */
+function checkEdge(options: unknown): void {
+  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+  const { cases, choices, from } = (isObject(options) ? options : {}) as Record<string, unknown>;
+  const wrong =
+    typeof from !== "string" ? "from" : !isObject(choices) ? "choices" : !isObject(cases) ? "cases" : undefined;
+  if (wrong === undefined) return;
+  const wanted = wrong === "from" ? "the id of the decision's node" : "an object with one entry for each choice";
+  throw new HoldpointError("workflowInvalid", `humanDecisionEdge needs "${wrong}": ${wanted}.`, {
+    remedy: "Write `humanDecisionEdge({ from, choices, cases })`.",
+  });
+}
+
 /**
  * The edge after a decision: one target for each choice, none missing and none too many, checked by the compiler and
  * again when the workflow is defined.
@@ -159,6 +172,7 @@ export function humanDecisionEdge<
   readonly choices: Choices;
   readonly cases: { readonly [Id in keyof NoInfer<Choices>]: To };
 }): SwitchEdge<From, To> {
+  checkEdge(options);
   const { cases, choices, from } = options;
   const missing = Object.keys(choices).filter((id) => !Object.hasOwn(cases, id));
   const extra = Object.keys(cases).filter((id) => !Object.hasOwn(choices, id));

@@ -138,6 +138,13 @@ export function residentMegabytes(pid: number): number {
   return Number(kilobytes) / 1_024;
 }
 
+/** Processor milliseconds that a process has used so far, all its threads together (proc(5): a tick is 10 ms). */
+export function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 export interface StoredEvent {
   readonly index: number;
   readonly type: string;

@@ -252,7 +252,7 @@ class Model {
     if (decision?.status === "pending") return;
     const unsettled = peek(
       this.path,
-      `SELECT 1 FROM effects e JOIN effect_parts p ON p.effect_id = e.effect_id WHERE e.purpose = 'delivery' AND p.reference IS NOT NULL
+      `SELECT 1 FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no WHERE e.purpose = 'delivery' AND p.reference IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM effects s WHERE s.purpose = 'settlement' AND s.target_reference = p.reference)`,
     );
     expect(unsettled).toEqual([]);

@@ -377,7 +377,7 @@ function addEffect(path: string, claim: { runNo: number; resourceNo: number }, s
        status, attempt_count, next_attempt_at, created_at) VALUES ('effect-x', 'e-x', 1, ?, 'action', 'act', 'k', '{}', 'd', ?, 'act', 'manual', ?, 1, 0, 0)`,
   ).run(claim.resourceNo, claim.runNo, status);
   db.prepare(
-    "INSERT INTO effect_attempts (effect_id, attempt_number, owner_id, state, recorded_at) VALUES ('effect-x', 1, 'r', ?, 0)",
+    "INSERT INTO effect_attempts (effect_no, attempt_number, owner_id, state, recorded_at) VALUES (1, 1, 'r', ?, 0)",
   ).run(attempt);
   db.close();
 }

@@ -83,6 +83,16 @@ describe("types of the graph", () => {
     const toNowhere = { from: "plan", switch: { on: "$.x", cases: { a: "no" } } } as const;
     // @ts-expect-error a case to no node
     bad(() => defineWorkflow({ name: "w", startAt: "plan", nodes, edges: [toNowhere] }));
+    // @ts-expect-error nothing at all
+    bad(() => humanDecisionEdge());
+    // @ts-expect-error the arguments one by one
+    bad(() => humanDecisionEdge("ask", choices, { approve: "done", replan: "plan" }));
+    // @ts-expect-error no choices
+    bad(() => humanDecisionEdge({ from: "ask", cases: { approve: "done", replan: "plan" } }));
+    // @ts-expect-error no cases
+    bad(() => humanDecisionEdge({ from: "ask", choices }));
+    // @ts-expect-error no node
+    bad(() => humanDecisionEdge({ choices, cases: { approve: "done", replan: "plan" } }));
     // @ts-expect-error a missing case
     bad(() => humanDecisionEdge({ from: "ask", choices, cases: { approve: "done" } }));
     // @ts-expect-error an extra case

@@ -1,6 +1,11 @@
 // Where a text may be cut: never inside what a reader sees as one character, never inside a surrogate pair.
 
-const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+let made: Intl.Segmenter | undefined;
+
+/** Made when it is first needed: it costs more than the rest of this folder takes to load, and most processes never cut a text. */
+function segmenter(): Intl.Segmenter {
+  return (made ??= new Intl.Segmenter("en", { granularity: "grapheme" }));
+}
 
 /**
  * The last place in `text` at or before `end` where a grapheme begins, seen from `start` (itself such a place).
@@ -11,7 +16,9 @@ export function graphemeFloor(text: string, start: number, end: number): number 
   if (end >= text.length) return text.length;
   // Text after the cut decides only whether a boundary stands right there; a little of it is enough.
   const window = text.slice(start, end + 8);
-  const segment = segmenter.segment(window).containing(end - start);
+  const segment = segmenter()
+    .segment(window)
+    .containing(end - start);
   const floor = start + (segment?.index ?? 0);
   return floor > start ? floor : codePointFloor(text, end);
 }
@@ -29,7 +36,7 @@ const WINDOW = 1_024;
 export function* graphemesOf(text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
     const end = start + WINDOW >= text.length ? text.length : graphemeFloor(text, start, start + WINDOW);
-    for (const { segment } of segmenter.segment(text.slice(start, end))) yield segment;
+    for (const { segment } of segmenter().segment(text.slice(start, end))) yield segment;
     start = end;
   }
 }

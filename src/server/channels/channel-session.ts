@@ -158,7 +158,8 @@ export class ChannelSession {
       access: now,
     });
     this.#child.port.send({ type: "verdict", updateId: frame.updateId, verdict, ack, timeZone: now.timeZone });
-    this.#deps.log.info(
+    // One synchronous write for each tap would cost as much as a verdict's share of its commit; the inbox keeps every verdict anyway.
+    this.#deps.log.debug(
       { channel: this.channelId, update: frame.updateId, kind: frame.kind, verdict },
       "update handled",
     );

@@ -38,13 +38,22 @@ export const reads = (db: ReadDb) => ({
    * channel becomes due or its place is no longer held. Null when only events can make one due.
    */
   nextDueAt(channelId: string): number | null {
-    const row = db.get<{ due: number | null }>(
-      `SELECT min(max(e.next_attempt_at, coalesce((SELECT held_until FROM channel_places p WHERE p.channel_id = e.channel_id AND p.place = e.place), 0))) AS due
-       FROM effects e WHERE e.status = 'pending' AND e.channel_id = ?1
-         AND (e.next_attempt_at > ?2 OR EXISTS (SELECT 1 FROM channel_places p WHERE p.channel_id = e.channel_id AND p.place = e.place AND p.held_until > ?2))`,
+    const now = db.now();
+    // Two searches instead of one look at all that waits: this is asked after every outcome. A place that is held longer than its
+    // message's backoff is asked about once too often.
+    const backoff = db.get<{ at: number | null }>(
+      `SELECT min(next_attempt_at) AS at FROM effects
+       WHERE status = 'pending' AND next_attempt_at > created_at AND channel_id = ? AND next_attempt_at > ?`,
       channelId,
-      db.now(),
+      now,
     );
-    return row?.due ?? null;
+    const hold = db.get<{ at: number | null }>(
+      `SELECT min(p.held_until) AS at FROM channel_places p WHERE p.channel_id = ? AND p.held_until > ?
+         AND EXISTS (SELECT 1 FROM effects e WHERE e.status = 'pending' AND e.channel_id = p.channel_id AND e.place = p.place)`,
+      channelId,
+      now,
+    );
+    const times = [backoff?.at ?? null, hold?.at ?? null].filter((at) => at !== null);
+    return times.length === 0 ? null : Math.min(...times);
   },
 });

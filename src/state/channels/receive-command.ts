@@ -85,8 +85,8 @@ function recover(
   if (typeof found === "string") return refused(found);
   if (found.channelId !== channel.channelId) return refused("unknown");
   const decided =
-    found.decisionId !== null &&
-    tx.get("SELECT 1 FROM human_decision_resolutions WHERE decision_id = ?", found.decisionId) !== undefined;
+    found.decisionNo !== null &&
+    tx.get("SELECT 1 FROM human_decision_resolutions WHERE decision_no = ?", found.decisionNo) !== undefined;
   const wanted = action as "confirm" | "retry";
   try {
     recoverMessage(tx, found, {
@@ -115,8 +115,8 @@ function find(tx: Tx, given: string): EffectRow | "unknown" | "severalFit" {
 
 function titleOf(tx: Tx, effect: EffectRow): string {
   const row =
-    effect.decisionId === null
+    effect.decisionNo === null
       ? undefined
-      : tx.get<{ title: string }>("SELECT title FROM human_decisions WHERE decision_id = ?", effect.decisionId);
+      : tx.get<{ title: string }>("SELECT title FROM human_decisions WHERE decision_no = ?", effect.decisionNo);
   return row?.title ?? effect.effectType;
 }

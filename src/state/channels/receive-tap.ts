@@ -6,7 +6,7 @@ import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
 import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
-import { knownDecision } from "../decisions/rows.ts";
+import { decisionByNo } from "../decisions/rows.ts";
 import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
@@ -21,16 +21,15 @@ export type Tap = Extract<Inbound, { kind: "answer" }>;
 interface TokenRow {
   channelId: string;
   place: string;
-  effectId: string;
-  attempt: number;
-  decisionId: string;
-  requestDigest: string;
-  choice: string;
   destination: string;
+  effectNo: number;
+  attempt: number;
+  decisionNo: number;
+  choice: string;
 }
 
-const TOKEN = `SELECT e.channel_id AS channelId, e.place, t.effect_id AS effectId, t.attempt_number AS attempt, t.decision_id AS decisionId,
-  t.request_digest AS requestDigest, t.choice, t.destination FROM decision_tokens t JOIN effects e ON e.effect_id = t.effect_id WHERE t.token_hash = ?`;
+const TOKEN = `SELECT e.channel_id AS channelId, e.place, e.destination, t.effect_no AS effectNo, t.attempt_number AS attempt, e.decision_no AS decisionNo,
+  t.choice FROM decision_tokens t JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ?`;
 
 /** One answer for every token that does not fit, so that nothing is told about the card it belongs to. */
 const UNKNOWN: Handled = { verdict: "unknownButton", ack: { code: "unknownButton" } };
@@ -43,14 +42,14 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   const { place, reference } = tap;
   const token = tx.get<TokenRow>(TOKEN, sha256(tap.token));
   if (token === undefined || token.channelId !== channelId || token.place !== place) return UNKNOWN;
-  if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectId, token.attempt, reference))
+  if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectNo, token.attempt, reference))
     return UNKNOWN;
-  const decision = knownDecision(tx, token.decisionId);
+  const decision = decisionByNo(tx, token.decisionNo);
   const answered = answerDecision(
     tx,
     decision,
     {
-      requestDigest: token.requestDigest,
+      requestDigest: decision.requestDigest,
       choice: token.choice,
       source: {
         type: "channel",

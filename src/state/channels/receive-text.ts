@@ -6,10 +6,10 @@ import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
 import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
-import { knownDecision, type DecisionRow } from "../decisions/rows.ts";
+import { decisionByNo, type DecisionRow } from "../decisions/rows.ts";
 import { acceptOnEvidence } from "../effects/evidence.ts";
 import { partByReference, partsOf } from "../effects/parts.ts";
-import { effectById } from "../effects/rows.ts";
+import { effectByNo } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
 import type { Handled } from "./receive.ts";
@@ -20,15 +20,15 @@ import { wellFormed } from "../decisions/well-formed.ts";
 export type Message = Extract<Inbound, { kind: "message" }>;
 
 interface PromptRow {
-  effectId: string;
-  decisionId: string;
+  effectNo: number;
+  decisionNo: number;
   requestDigest: string;
   choice: string;
   place: string;
   actorId: string;
 }
 
-const PROMPT = `SELECT p.effect_id AS effectId, p.decision_id AS decisionId, p.request_digest AS requestDigest, p.choice, p.place, p.actor_id AS actorId
+const PROMPT = `SELECT p.effect_no AS effectNo, p.decision_no AS decisionNo, p.request_digest AS requestDigest, p.choice, p.place, p.actor_id AS actorId
   FROM decision_prompts p`;
 
 export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, access: Access): Handled {
@@ -58,7 +58,7 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
   if (prompt === undefined || prompt.actorId !== message.sender.id || message.traits.includes("forwarded"))
     return help(tx, origin, message.reference);
   if (message.text === "" || message.traits.includes("noText")) return say("textOnly", { code: "textOnly" });
-  const decision = knownDecision(tx, prompt.decisionId);
+  const decision = decisionByNo(tx, prompt.decisionNo);
   const answered = answerDecision(
     tx,
     decision,
@@ -94,7 +94,7 @@ function promptOf(tx: Tx, channelId: string, message: Message): PromptRow | unde
   const reference = message.replyTo as string;
   const known = partByReference(tx, channelId, reference);
   if (known !== undefined) {
-    const prompt = tx.get<PromptRow>(`${PROMPT} WHERE p.effect_id = ?`, known.effectId);
+    const prompt = tx.get<PromptRow>(`${PROMPT} WHERE p.effect_no = ?`, known.effectNo);
     return prompt?.place === message.place ? prompt : undefined;
   }
   return promptByEvidence(tx, channelId, message, reference);
@@ -106,9 +106,9 @@ function promptOf(tx: Tx, channelId: string, message: Message): PromptRow | unde
  */
 function promptByEvidence(tx: Tx, channelId: string, message: Message, reference: string): PromptRow | undefined {
   if (!reference.startsWith(`${message.place}:`) || message.traits.length > 0) return undefined;
-  const unclear = tx.all<{ effectId: string; attempt: number; part: number }>(
-    `SELECT p.effect_id AS effectId, p.attempt_number AS attempt, p.part FROM effect_parts p INDEXED BY effect_parts_unclear
-       JOIN effects e ON e.effect_id = p.effect_id
+  const unclear = tx.all<{ effectNo: number; attempt: number; part: number }>(
+    `SELECT p.effect_no AS effectNo, p.attempt_number AS attempt, p.part FROM effect_parts p INDEXED BY effect_parts_unclear
+       JOIN effects e ON e.effect_no = p.effect_no
      WHERE p.channel_id = ? AND p.state IN ('dispatching', 'ambiguous') AND e.place = ? AND e.status IN ('applying', 'ambiguous')
        AND e.purpose IN ('delivery', 'reply') LIMIT 2`,
     channelId,
@@ -117,12 +117,12 @@ function promptByEvidence(tx: Tx, channelId: string, message: Message, reference
   const [only] = unclear;
   if (only === undefined || unclear.length > 1) return undefined;
   const prompt = tx.get<PromptRow>(
-    `${PROMPT} WHERE p.effect_id = ? AND p.actor_id = ?`,
-    only.effectId,
+    `${PROMPT} WHERE p.effect_no = ? AND p.actor_id = ?`,
+    only.effectNo,
     message.sender.id,
   );
-  const effect = prompt === undefined ? undefined : effectById(tx, prompt.effectId);
-  const part = partsOf(tx, only.effectId).find(
+  const effect = prompt === undefined ? undefined : effectByNo(tx, prompt.effectNo);
+  const part = partsOf(tx, only.effectNo).find(
     ({ attempt, part: number }) => attempt === only.attempt && number === only.part,
   );
   if (effect === undefined || part === undefined) return undefined;
@@ -142,7 +142,7 @@ function help(tx: Tx, origin: Origin, to: string): Handled {
 /** Pending decisions that have a card for this place. */
 export function waitingIn(tx: Tx, channelId: string, place: string): number {
   const row = tx.get<{ n: number }>(
-    `SELECT count(DISTINCT d.decision_id) AS n FROM human_decisions d CROSS JOIN effects e ON e.decision_id = d.decision_id
+    `SELECT count(DISTINCT d.decision_no) AS n FROM human_decisions d CROSS JOIN effects e ON e.decision_no = d.decision_no
      WHERE d.status = 'pending' AND e.purpose = 'delivery' AND e.channel_id = ? AND e.place = ?`,
     channelId,
     place,

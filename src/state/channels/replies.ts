@@ -30,8 +30,8 @@ export interface Reply {
   readonly prompt?: { readonly placeholder: string };
 }
 
-/** Queues a reply; returns its effect's id. */
-export function queueReply(tx: Tx, origin: Origin, { decision, prompt, reply, to }: Reply): string {
+/** Queues a reply; returns its effect's number. */
+export function queueReply(tx: Tx, origin: Origin, { decision, prompt, reply, to }: Reply): number {
   const { channel, place, timeZone, topic, updateId } = origin;
   const request: ReplyRequest = { reply, timeZone, prompt: prompt ?? null };
   return insertEffect(tx, {
@@ -41,12 +41,12 @@ export function queueReply(tx: Tx, origin: Origin, { decision, prompt, reply, to
     resourceNo: decision?.resourceNo ?? channel.resourceNo,
     request,
     requestDigest: sha256Digest(request),
-    decisionId: decision?.decisionId ?? null,
+    decisionNo: decision?.decisionNo ?? null,
     channelId: channel.channelId,
     destination: topic === null ? `${channel.channelId}/${place}` : `${channel.channelId}/${place}/${topic}`,
     place,
     targetReference: to,
-  }).effectId;
+  }).effectNo;
 }
 
 interface PromptFor {
@@ -65,20 +65,20 @@ interface PromptFor {
 export function queuePrompt(tx: Tx, origin: Origin, { actorId, choice, decision, reply, to }: PromptFor): void {
   const { channel, place } = origin;
   const waiting = tx.get(
-    `SELECT 1 FROM decision_prompts p JOIN effects e ON e.effect_id = p.effect_id
-     WHERE p.decision_id = ? AND p.choice = ? AND p.channel_id = ? AND p.place = ? AND p.actor_id = ? AND e.status IN ('pending', 'applying')`,
-    decision.decisionId,
+    `SELECT 1 FROM decision_prompts p JOIN effects e ON e.effect_no = p.effect_no
+     WHERE p.decision_no = ? AND p.choice = ? AND p.channel_id = ? AND p.place = ? AND p.actor_id = ? AND e.status IN ('pending', 'applying')`,
+    decision.decisionNo,
     choice,
     channel.channelId,
     place,
     actorId,
   );
   if (waiting !== undefined) return;
-  const effectId = queueReply(tx, origin, { decision, reply, to, prompt: { placeholder: placeholderOf(reply.label) } });
+  const effectNo = queueReply(tx, origin, { decision, reply, to, prompt: { placeholder: placeholderOf(reply.label) } });
   tx.run(
-    "INSERT INTO decision_prompts (effect_id, decision_id, request_digest, choice, channel_id, place, actor_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    effectId,
-    decision.decisionId,
+    "INSERT INTO decision_prompts (effect_no, decision_no, request_digest, choice, channel_id, place, actor_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    effectNo,
+    decision.decisionNo,
     decision.requestDigest,
     choice,
     channel.channelId,

@@ -19,8 +19,10 @@ export interface ChannelRow {
 const COLUMNS = `channel_id AS channelId, resource_no AS resourceNo, kind, profile, channel_epoch AS channelEpoch, cursor, cursor_at AS cursorAt,
   adapter_epoch AS adapterEpoch`;
 
+const BY_ID = `SELECT ${COLUMNS} FROM channels WHERE channel_id = ?`;
+
 export function channelById(db: Reader, channelId: string): ChannelRow | undefined {
-  return db.get<ChannelRow>(`SELECT ${COLUMNS} FROM channels WHERE channel_id = ?`, channelId);
+  return db.get<ChannelRow>(BY_ID, channelId);
 }
 
 export function allChannels(db: Reader): ChannelRow[] {

@@ -100,7 +100,7 @@ function lastAnswer(db: Reader, runNo: number): number | null {
   const row = db.get<{ at: number | null }>(
     `SELECT max(at) AS at FROM (
        SELECT max(settled_at) AS at FROM interactive_requests WHERE run_no = ?1 AND status = 'settled'
-       UNION ALL SELECT max(resolved_at) FROM human_decision_resolutions JOIN human_decisions USING (decision_id) WHERE run_no = ?1)`,
+       UNION ALL SELECT max(resolved_at) FROM human_decision_resolutions JOIN human_decisions USING (decision_no) WHERE run_no = ?1)`,
     runNo,
   );
   return row?.at ?? null;

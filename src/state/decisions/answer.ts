@@ -45,7 +45,7 @@ export interface Answered {
 export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candidate, access: Access): Answered {
   const request = requestOf(tx, decision);
   const actor = judgeSource(access, request, candidate.source);
-  const stored = decision.status === "pending" ? undefined : resolutionOf(tx, decision.decisionId);
+  const stored = decision.status === "pending" ? undefined : resolutionOf(tx, decision);
   const verdict = judgeAnswer({
     request,
     now: tx.now,
@@ -53,7 +53,8 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     choice: candidate.choice,
     input: candidate.input,
     actor,
-    votes: decision.status === "pending" ? votesOf(tx, decision.decisionId) : [],
+    // Where one vote decides, a pending question has none.
+    votes: decision.status === "pending" && request.policy.quorum > 1 ? votesOf(tx, decision.decisionNo) : [],
     resolution: stored?.resolution,
     outage: outageOf(access),
   });
@@ -112,9 +113,9 @@ function accept(
 
 function storeVote(tx: Tx, decision: DecisionRow, vote: DecisionVote): void {
   tx.run(
-    `INSERT INTO decision_votes (decision_id, person_id, choice, input, voted_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (decision_id, person_id) DO UPDATE SET choice = excluded.choice, input = excluded.input, voted_at = excluded.voted_at`,
-    decision.decisionId,
+    `INSERT INTO decision_votes (decision_no, person_id, choice, input, voted_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (decision_no, person_id) DO UPDATE SET choice = excluded.choice, input = excluded.input, voted_at = excluded.voted_at`,
+    decision.decisionNo,
     vote.personId,
     vote.choice,
     vote.input ?? null,
@@ -133,7 +134,7 @@ function record(
   if (verdict.kind === "inputRequired" && candidate.source.type === "channel") return;
   const outcome = submissionOutcome(verdict);
   recordSubmission(tx, {
-    decisionId: decision.decisionId,
+    decisionNo: decision.decisionNo,
     source: candidate.source.type,
     channel: candidate.source.channel,
     actorId: candidate.source.actorId,
@@ -170,7 +171,7 @@ function reasonOf(verdict: AnswerVerdict): string {
 }
 
 function toldAsLate(tx: Tx, decision: DecisionRow, request: DecisionRequest, actor: ActorVerdict): ReplyCode {
-  const winner = resolutionOf(tx, decision.decisionId)?.resolution;
+  const winner = resolutionOf(tx, decision)?.resolution;
   if (winner === undefined) return { code: "expired", at: decision.deadlineAt ?? tx.now };
   return replyForWinner(request, winner, {
     nameOf: () => undefined,

@@ -24,7 +24,7 @@ export function cancelDecisionOf(
   const personId = by.actor.type === "human" ? by.actor.id : null;
   const resolution = cancelResolution(requestOf(tx, decision), { personId, source: null, assurance: null }, tx.now);
   recordSubmission(tx, {
-    decisionId: decision.decisionId,
+    decisionNo: decision.decisionNo,
     source: "control",
     actorId: by.actor.id,
     personId,

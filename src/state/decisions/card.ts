@@ -66,7 +66,7 @@ function stateOf(
   run: RunFacts,
   repeatOf: number | null,
 ): CardState {
-  const status = statusOf(request, resolutionOf(db, decision.decisionId));
+  const status = statusOf(request, resolutionOf(db, decision));
   const notes: CardNotes = {
     ...(repeatOf === null ? {} : { possibleRepeatOf: repeatOf }),
     // Who has answered is told by the story.

@@ -34,7 +34,7 @@ export const expire = defineCommand(
       return {
         kind: "alreadyDecided",
         decisionId,
-        provenance: resolutionOf(tx, decisionId)?.resolution.provenance ?? null,
+        provenance: resolutionOf(tx, decision)?.resolution.provenance ?? null,
         runNo,
       };
     }
@@ -55,7 +55,7 @@ export function expireDecision(
   const resolution = timeoutResolution(request, tx.now);
   const { choice, input, provenance } = resolution;
   recordSubmission(tx, {
-    decisionId: decision.decisionId,
+    decisionNo: decision.decisionNo,
     source: "policy",
     choice,
     input: input ?? null,

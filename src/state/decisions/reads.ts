@@ -70,11 +70,11 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
   );
   const destinations = db.all<Sent>(
     `SELECT e.destination, e.effect_id AS effectId, e.status,
-       (SELECT count(DISTINCT p.part) FROM effect_parts p WHERE p.effect_id = e.effect_id AND p.state = 'accepted') AS shown
-     FROM effects e WHERE e.decision_id = ? AND e.purpose = 'delivery' ORDER BY e.effect_no LIMIT 64`,
-    decision.decisionId,
+       (SELECT count(DISTINCT p.part) FROM effect_parts p WHERE p.effect_no = e.effect_no AND p.state = 'accepted') AS shown
+     FROM effects e WHERE e.decision_no = ? AND e.purpose = 'delivery' ORDER BY e.effect_no LIMIT 64`,
+    decision.decisionNo,
   );
-  const stored = resolutionOf(db, decision.decisionId);
+  const stored = resolutionOf(db, decision);
   const labelOf = (choice: string | null): string | null =>
     request.choices.find(({ id }) => id === choice)?.label ?? null;
   return {

@@ -46,7 +46,14 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   const resourceNo = tx.resource("decision", normalized.decisionId);
   const { decisionId, expiresAt = null, requestDigest } = normalized;
   const fingerprint = fingerprintOf(requestDigest);
-  insertDecision(tx, { normalized, resourceNo, runNo: run.runNo, attemptNo, fingerprint, access: input.access });
+  const decisionNo = insertDecision(tx, {
+    normalized,
+    resourceNo,
+    runNo: run.runNo,
+    attemptNo,
+    fingerprint,
+    access: input.access,
+  });
   const actor = { type: "runner", id: input.claim.runnerEpoch };
   const payload = {
     decisionId,
@@ -60,7 +67,7 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   tx.event(run.resourceNo, { type: "decision.requested", actor, payload });
   tx.event(resourceNo, { type: "decision.requested", actor, payload });
   for (const destination of new Set(audience.destinations))
-    queueDelivery(tx, { decisionId, requestDigest, resourceNo, destination });
+    queueDelivery(tx, { decisionId, decisionNo, requestDigest, resourceNo, destination });
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
 
@@ -77,10 +84,14 @@ interface NewDecision {
   readonly access: Access;
 }
 
-function insertDecision(tx: Tx, { access, attemptNo, fingerprint, normalized, resourceNo, runNo }: NewDecision): void {
-  tx.run(
-    `INSERT INTO human_decisions (decision_id, resource_no, run_no, attempt_no, node_id, fingerprint, audience, title, request, request_digest, policy, status,
-       deadline_at, default_response, time_zone, asked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)`,
+/** Returns the internal number. */
+function insertDecision(
+  tx: Tx,
+  { access, attemptNo, fingerprint, normalized, resourceNo, runNo }: NewDecision,
+): number {
+  const { lastInsertRowid: decisionNo } = tx.run(
+    `INSERT INTO human_decisions (decision_id, resource_no, run_no, attempt_no, node_id, fingerprint, audience, title, request_digest, policy, status,
+       deadline_at, default_response, time_zone, asked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)`,
     normalized.decisionId,
     resourceNo,
     runNo,
@@ -89,7 +100,6 @@ function insertDecision(tx: Tx, { access, attemptNo, fingerprint, normalized, re
     fingerprint,
     normalized.audience,
     normalized.title,
-    tx.pack(normalized),
     normalized.requestDigest,
     tx.pack(normalized.policy),
     normalized.expiresAt ?? null,
@@ -98,13 +108,21 @@ function insertDecision(tx: Tx, { access, attemptNo, fingerprint, normalized, re
     JSON.stringify(askedNames(access, normalized.audience)),
     tx.now,
   );
+  tx.run("INSERT INTO human_decision_requests (decision_no, request) VALUES (?, ?)", decisionNo, tx.pack(normalized));
+  return decisionNo;
 }
 
 function queueDelivery(
   tx: Tx,
-  card: { decisionId: string; requestDigest: string; resourceNo: number; destination: string },
+  card: {
+    decisionId: string;
+    decisionNo: number;
+    requestDigest: string;
+    resourceNo: number;
+    destination: string;
+  },
 ): void {
-  const { decisionId, destination, requestDigest, resourceNo } = card;
+  const { decisionId, decisionNo, destination, requestDigest, resourceNo } = card;
   const { channel, kind, place, profile } = parseDestination(destination);
   ensureChannel(tx, { channelId: channel, kind, profile });
   insertEffect(tx, {
@@ -114,7 +132,7 @@ function queueDelivery(
     resourceNo,
     request: { decisionId, destination },
     requestDigest,
-    decisionId,
+    decisionNo,
     channelId: channel,
     destination,
     place,

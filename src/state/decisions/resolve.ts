@@ -4,10 +4,9 @@
  */
 import type { DecisionResolution } from "../../contracts/decision/answer.ts";
 import { next } from "../../contracts/states.ts";
-import { cancelPending } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import type { DecisionRow } from "./rows.ts";
-import { settleAll } from "./settle.ts";
+import { settleVerdict } from "./settle.ts";
 
 /** The transition of the decision's table for each way to end. */
 const EVENT = {
@@ -42,9 +41,9 @@ export function resolveDecision(
   const { assurance, choice, graceAfterOutage, personId, provenance, source } = resolution;
   decision.status = next("decision", decision.status, EVENT[provenance]) as DecisionRow["status"];
   tx.run(
-    `INSERT INTO human_decision_resolutions (decision_id, outcome, provenance, choice, input, person_id, person_name, actor_id, channel, assurance, event_id,
+    `INSERT INTO human_decision_resolutions (decision_no, outcome, provenance, choice, input, person_id, person_name, actor_id, channel, assurance, event_id,
        request_digest, grace_after_outage, reason, resolved_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    decision.decisionId,
+    decision.decisionNo,
     decision.status,
     provenance,
     choice,
@@ -60,7 +59,7 @@ export function resolveDecision(
     facts.reason ?? null,
     resolution.resolvedAt,
   );
-  tx.run("UPDATE human_decisions SET status = ? WHERE decision_id = ?", decision.status, decision.decisionId);
+  tx.run("UPDATE human_decisions SET status = ? WHERE decision_no = ?", decision.status, decision.decisionNo);
   tx.event(decision.resourceNo, {
     type: TOLD[provenance],
     actor: facts.actor,
@@ -80,12 +79,5 @@ export function resolveDecision(
       ...(facts.updateId === undefined ? {} : { updateId: facts.updateId }),
     },
   });
-  // Cards that were not sent and questions for text are not needed any more; answers to people still are.
-  cancelPending(
-    tx,
-    "decision_id = ? AND (purpose = 'delivery' OR effect_id IN (SELECT effect_id FROM decision_prompts WHERE decision_id = ?))",
-    decision.decisionId,
-    decision.decisionId,
-  );
-  settleAll(tx, decision, 1);
+  settleVerdict(tx, decision);
 }

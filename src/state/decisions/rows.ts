@@ -15,6 +15,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { Reader } from "../statements.ts";
 
 export interface DecisionRow {
+  readonly decisionNo: number;
   readonly decisionId: string;
   readonly resourceNo: number;
   readonly runNo: number;
@@ -23,8 +24,6 @@ export interface DecisionRow {
   readonly fingerprint: string;
   readonly audience: string;
   readonly title: string;
-  /** Packed; see `requestOf`. */
-  readonly request: string;
   readonly requestDigest: string;
   status: "pending" | "accepted" | "cancelled";
   readonly deadlineAt: number | null;
@@ -34,8 +33,8 @@ export interface DecisionRow {
   readonly createdAt: number;
 }
 
-export const DECISION_COLUMNS = `d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
-  d.fingerprint, d.audience, d.title, d.request, d.request_digest AS requestDigest, d.status, d.deadline_at AS deadlineAt, d.time_zone AS timeZone,
+export const DECISION_COLUMNS = `d.decision_no AS decisionNo, d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
+  d.fingerprint, d.audience, d.title, d.request_digest AS requestDigest, d.status, d.deadline_at AS deadlineAt, d.time_zone AS timeZone,
   d.asked, d.created_at AS createdAt`;
 
 /** A reader that can also unpack values: a command's Tx, or the read-only connection. */
@@ -47,7 +46,22 @@ export function decisionById(db: Reader, decisionId: string): DecisionRow | unde
   return db.get<DecisionRow>(`SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decision_id = ?`, decisionId);
 }
 
-/** As `decisionById` for an id that came from another row, where it cannot be missing. */
+const BY_NO = `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decision_no = ?`;
+
+/** The decision of an internal number; a number that does not exist is a defect. */
+export function decisionByNo(db: Reader, decisionNo: number): DecisionRow {
+  const row = db.get<DecisionRow>(BY_NO, decisionNo);
+  if (row === undefined) throw new HoldpointError("decisionNotFound", `Decision number ${decisionNo} does not exist.`);
+  return row;
+}
+
+/** Whether it still waits for an answer. */
+export function isPending(db: Reader, decisionNo: number): boolean {
+  const row = db.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_no = ?", decisionNo);
+  return row?.status === "pending";
+}
+
+/** As `decisionById` for an id that the server knows, where it cannot be missing. */
 export function knownDecision(db: Reader, decisionId: string): DecisionRow {
   const row = decisionById(db, decisionId);
   if (row === undefined) throw new HoldpointError("decisionNotFound", `No decision has the id "${decisionId}".`);
@@ -83,7 +97,13 @@ export function decisionByRef(db: Reader, given: string): DecisionRow {
 
 /** The stored request; what was normalized and digested when the decision was made. */
 export function requestOf(db: ValueReader, decision: DecisionRow): DecisionRequest {
-  return db.unpack(decision.request) as DecisionRequest;
+  const row = db.get<{ request: string }>(
+    "SELECT request FROM human_decision_requests WHERE decision_no = ?",
+    decision.decisionNo,
+  );
+  if (row === undefined)
+    throw new HoldpointError("storageBroken", `The request of decision ${decision.decisionId} is missing.`);
+  return db.unpack(row.request) as DecisionRequest;
 }
 
 interface ResolutionRow {
@@ -110,14 +130,15 @@ export interface StoredResolution {
 }
 
 /** The one resolution of a decision, or undefined. */
-export function resolutionOf(db: Reader, decisionId: string): StoredResolution | undefined {
+export function resolutionOf(db: Reader, decision: DecisionRow): StoredResolution | undefined {
   const row = db.get<ResolutionRow>(
     `SELECT provenance, choice, input, person_id AS personId, person_name AS personName, actor_id AS actorId, channel, assurance, event_id AS eventId,
        request_digest AS requestDigest, grace_after_outage AS grace, reason, resolved_at AS resolvedAt
-     FROM human_decision_resolutions WHERE decision_id = ?`,
-    decisionId,
+     FROM human_decision_resolutions WHERE decision_no = ?`,
+    decision.decisionNo,
   );
   if (row === undefined) return undefined;
+  const { decisionId } = decision;
   const { actorId, channel, choice, eventId, provenance } = row;
   const requestDigest = row.requestDigest as Sha256Digest;
   const input = row.input ?? undefined;
@@ -142,10 +163,10 @@ export function resolutionOf(db: Reader, decisionId: string): StoredResolution |
 }
 
 /** The votes so far, one per person. */
-export function votesOf(db: Reader, decisionId: string): DecisionVote[] {
+export function votesOf(db: Reader, decisionNo: number): DecisionVote[] {
   const rows = db.all<{ personId: string; choice: string; input: string | null; votedAt: number }>(
-    "SELECT person_id AS personId, choice, input, voted_at AS votedAt FROM decision_votes WHERE decision_id = ?",
-    decisionId,
+    "SELECT person_id AS personId, choice, input, voted_at AS votedAt FROM decision_votes WHERE decision_no = ?",
+    decisionNo,
   );
   return rows.map(({ input, ...vote }) => (input === null ? vote : { ...vote, input }));
 }

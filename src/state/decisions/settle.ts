@@ -4,14 +4,15 @@
  */
 import { insertEffect, cancelPending } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
-import { knownDecision, type DecisionRow } from "./rows.ts";
+import { decisionByNo, type DecisionRow } from "./rows.ts";
 
 /** 1: the verdict. 2: and that the run waits for an operator. 3: and how the run ended. */
 type StateRevision = 1 | 2 | 3;
 
-interface Shown {
-  effectId: string;
-  reference: string;
+interface Message {
+  effectNo: number;
+  status: string;
+  reference: string | null;
   part: number;
   channelId: string;
   destination: string;
@@ -19,23 +20,46 @@ interface Shown {
   isPrompt: number;
 }
 
-const SHOWN = `SELECT e.effect_id AS effectId, p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_id IS NOT NULL AS isPrompt
-  FROM effects e JOIN effect_parts p ON p.effect_id = e.effect_id LEFT JOIN decision_prompts q ON q.effect_id = e.effect_id
-  WHERE e.decision_id = ? AND p.reference IS NOT NULL AND (e.purpose = 'delivery' OR q.effect_id IS NOT NULL)`;
+type Shown = Message & { reference: string };
+
+/** Cards and questions for text of a decision, once for each part that is known, and once for one that was never sent. */
+const MESSAGES = `SELECT e.effect_no AS effectNo, e.status, p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_no IS NOT NULL AS isPrompt
+  FROM effects e LEFT JOIN effect_parts p ON p.effect_no = e.effect_no LEFT JOIN decision_prompts q ON q.effect_no = e.effect_no
+  WHERE e.decision_no = ? AND (e.purpose = 'delivery' OR q.effect_no IS NOT NULL)`;
 const IN_ORDER = "ORDER BY e.effect_no, p.attempt_number, p.part";
+const ALL_MESSAGES = `${MESSAGES} ${IN_ORDER}`;
+const MESSAGES_UNDER = `${MESSAGES} AND p.reference = ? ${IN_ORDER}`;
 
 /** A reference has just become known: queues its settlement if the decision is over. */
-export function settleReference(tx: Tx, decisionId: string, reference: string): void {
-  const decision = knownDecision(tx, decisionId);
+export function settleReference(tx: Tx, decisionNo: number, reference: string): void {
+  const decision = decisionByNo(tx, decisionNo);
   if (decision.status === "pending") return;
   const revision = stateRevision(tx, decision);
-  for (const shown of tx.all<Shown>(`${SHOWN} AND p.reference = ? ${IN_ORDER}`, decisionId, reference))
-    settle(tx, decision, shown, revision);
+  for (const shown of tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference)) settle(tx, decision, shown, revision);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
 export function settleAll(tx: Tx, decision: DecisionRow, revision: StateRevision): void {
-  for (const shown of tx.all<Shown>(`${SHOWN} ${IN_ORDER}`, decision.decisionId)) settle(tx, decision, shown, revision);
+  for (const shown of messagesOf(tx, decision)) if (isShown(shown)) settle(tx, decision, shown, revision);
+}
+
+/**
+ * The decision is over: cards that were not sent and questions for text are not needed any more, answers to people still are;
+ * what was shown is brought to the verdict.
+ */
+export function settleVerdict(tx: Tx, decision: DecisionRow): void {
+  const messages = messagesOf(tx, decision);
+  for (const effectNo of new Set(messages.flatMap(({ effectNo, status }) => (status === "pending" ? effectNo : []))))
+    cancelPending(tx, "effect_no = ?", effectNo);
+  for (const shown of messages) if (isShown(shown)) settle(tx, decision, shown, 1);
+}
+
+function messagesOf(tx: Tx, decision: DecisionRow): Message[] {
+  return tx.all<Message>(ALL_MESSAGES, decision.decisionNo);
+}
+
+function isShown(message: Message): message is Shown {
+  return message.reference !== null;
 }
 
 /**
@@ -61,11 +85,11 @@ function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
 }
 
 function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
-  const row = tx.get<{ id: string }>(
-    "SELECT decision_id AS id FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1",
+  const row = tx.get<{ no: number }>(
+    "SELECT decision_no AS no FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1",
     runNo,
   );
-  return row === undefined ? undefined : knownDecision(tx, row.id);
+  return row === undefined ? undefined : decisionByNo(tx, row.no);
 }
 
 /** A card is edited; a question for text, which no service lets us edit, is removed: its answer stands on the card. */
@@ -75,14 +99,14 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
   // It is removed once, also when it becomes known after the run has ended.
   const revision = isPrompt ? 1 : state;
   const { decisionId } = decision;
-  const { created, effectId } = insertEffect(tx, {
+  const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",
     effectType: isPrompt ? "prompt.close" : "card.settle",
     key: `settle:${decisionId}:${channelId}:${reference}:${revision}`,
     resourceNo: decision.resourceNo,
     request: { decisionId, reference, part, revision },
     requestDigest: decision.requestDigest,
-    decisionId,
+    decisionNo: decision.decisionNo,
     channelId,
     destination,
     place,
@@ -93,8 +117,8 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
   // What an older one would have shown, this one shows too.
   if (revision > 1) {
     const where =
-      "decision_id = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_id <> ?";
-    cancelPending(tx, where, decisionId, channelId, reference, effectId);
+      "decision_no = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no <> ?";
+    cancelPending(tx, where, decision.decisionNo, channelId, reference, effectNo);
   }
   tx.event(decision.resourceNo, {
     type: "settlement.queued",

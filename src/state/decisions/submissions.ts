@@ -6,7 +6,7 @@ import { DECISION } from "../../contracts/limits.ts";
 import type { Tx } from "../tx.ts";
 
 export interface Submission {
-  readonly decisionId: string;
+  readonly decisionNo: number;
   readonly source: "channel" | "control" | "policy";
   readonly channel?: string | null;
   readonly actorId?: string | null;
@@ -20,9 +20,9 @@ export interface Submission {
 /** Appends one submission. A text is kept up to the longest that any choice may ask for; its refusal says how long it was. */
 export function recordSubmission(tx: Tx, submission: Submission): void {
   tx.run(
-    `INSERT INTO human_decision_submissions (decision_id, source, channel, actor_id, person_id, choice, input, outcome, reason, submitted_at)
+    `INSERT INTO human_decision_submissions (decision_no, source, channel, actor_id, person_id, choice, input, outcome, reason, submitted_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    submission.decisionId,
+    submission.decisionNo,
     submission.source,
     submission.channel ?? null,
     submission.actorId ?? null,

@@ -14,6 +14,7 @@ import { DELIVERY } from "../../contracts/limits.ts";
 import type { AttemptOutcome } from "../../contracts/protocol/channel.ts";
 import { holdPlace } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
+import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { hasNewerSettlement, isPrompt, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
@@ -75,7 +76,7 @@ function accepted(tx: Tx, { attempt, effect }: OpenAttempt): void {
       `Attempt ${attempt.attempt} of ${effect.effectId} was accepted before it was dispatched.`,
     );
   if (effect.purpose === "settlement") closeParts(tx, effect, attempt.attempt, "accepted");
-  else if (!isComplete(progressOf(partsOf(tx, effect.effectId)))) {
+  else if (!isComplete(progressOf(partsOf(tx, effect.effectNo)))) {
     throw new HoldpointError(
       "protocolRejected",
       `Attempt ${attempt.attempt} of ${effect.effectId} was accepted, but a part has no receipt.`,
@@ -111,7 +112,7 @@ function notSent(tx: Tx, { attempt, effect }: OpenAttempt, error: ErrorRecord | 
 
 /** An uncertain end before or between parts: their receipts say everything. */
 function settled(tx: Tx, open: OpenAttempt, error: ErrorRecord | null): void {
-  if (open.attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, open.effect.effectId))))
+  if (open.attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, open.effect.effectNo))))
     accepted(tx, open);
   else notSent(tx, open, error);
 }
@@ -123,7 +124,7 @@ function settled(tx: Tx, open: OpenAttempt, error: ErrorRecord | null): void {
 export function isInDoubt(tx: Tx, { attempt, effect }: OpenAttempt): boolean {
   if (attempt.state !== "dispatching") return false;
   if (effect.purpose === "settlement") return true;
-  return partsOf(tx, effect.effectId).some((part) => part.attempt === attempt.attempt && part.state === "dispatching");
+  return partsOf(tx, effect.effectNo).some((part) => part.attempt === attempt.attempt && part.state === "dispatching");
 }
 
 /** The end of an attempt that is in doubt; also what the death of the adapter in the middle of a call means. */
@@ -141,7 +142,7 @@ function closeParts(
   attempt: number,
   event: "accepted" | "rejected" | "notSent" | "uncertain",
 ): void {
-  for (const part of partsOf(tx, effect.effectId)) {
+  for (const part of partsOf(tx, effect.effectNo)) {
     if (part.attempt !== attempt || part.state !== "dispatching") continue;
     if (event === "accepted") acceptPart(tx, part);
     else movePart(tx, part, event);
@@ -165,11 +166,8 @@ export function again(
 
 function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
-  if (effect.decisionId === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
-  return (
-    tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)
-      ?.status !== "pending"
-  );
+  if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  return !isPending(tx, effect.decisionNo);
 }
 
 /** A place that is dead is tried once: what else waits for it is rejected with the same reason, at most a page at a time. */

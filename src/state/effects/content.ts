@@ -5,7 +5,7 @@ import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
 import { cardContent } from "../decisions/card.ts";
-import { knownDecision, requestOf, type DecisionRow } from "../decisions/rows.ts";
+import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { notificationContent } from "../notifications/content.ts";
@@ -32,7 +32,7 @@ export function frameOf(
 ): Frame {
   switch (effect.purpose) {
     case "delivery": {
-      const decision = knownDecision(tx, effect.decisionId as string);
+      const decision = decisionByNo(tx, effect.decisionNo as number);
       const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect, attempt) : undefined;
       return { ...POST, content: cardContent(tx, decision, { tokens, ...copy }), replyTo: null };
     }
@@ -60,28 +60,25 @@ export function frameOf(
 
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
   const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
-  const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectId, shown.attempt);
-  return cardContent(tx, knownDecision(tx, effect.decisionId as string), {
+  const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectNo, shown.attempt);
+  return cardContent(tx, decisionByNo(tx, effect.decisionNo as number), {
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
 }
 
-/** One unguessable token per choice; only their hashes are stored, bound to attempt, version, choice and destination. */
+/** One unguessable token per choice; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
 function issueTokens(tx: Tx, decision: DecisionRow, effect: EffectRow, attempt: number): Record<string, string> {
   const tokens: Record<string, string> = {};
   for (const { id } of requestOf(tx, decision).choices) {
     const token = tx.random(DECISION.tokenBytes).toString("base64url");
     tokens[id] = token;
     tx.run(
-      "INSERT INTO decision_tokens (token_hash, effect_id, attempt_number, decision_id, request_digest, choice, destination) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO decision_tokens (token_hash, effect_no, attempt_number, choice) VALUES (?, ?, ?, ?)",
       sha256(token),
-      effect.effectId,
+      effect.effectNo,
       attempt,
-      decision.decisionId,
-      decision.requestDigest,
       id,
-      effect.destination,
     );
   }
   return tokens;

@@ -4,6 +4,7 @@
 import { HoldpointError } from "../../contracts/errors.ts";
 import { channelById } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
+import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { acceptPart, beginPart, partByReference, partOf, partsOf, progressOf, storeReference } from "./parts.ts";
 import { attemptOf, effectById, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
@@ -32,7 +33,7 @@ export function openAttemptOf(tx: Tx, ref: AttemptRef): OpenAttempt | undefined 
   const effect = effectById(tx, ref.effectId);
   if (effect?.status !== "applying" || effect.channelId !== ref.channelId || effect.attemptCount !== ref.attempt)
     return undefined;
-  const attempt = attemptOf(tx, ref.effectId, ref.attempt);
+  const attempt = attemptOf(tx, effect.effectNo, ref.attempt);
   if (attempt === undefined || attempt.ownerId !== ref.adapterEpoch) return undefined;
   return attempt.state === "recorded" || attempt.state === "dispatching" ? { effect, attempt } : undefined;
 }
@@ -48,7 +49,7 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
     tell(tx, effect, "outcome", attempt.attempt, { outcome: "cancelled" });
     return { go: false };
   }
-  if (partOf(tx, effect.effectId, attempt.attempt, input.part) !== undefined) {
+  if (partOf(tx, effect.effectNo, attempt.attempt, input.part) !== undefined) {
     throw new HoldpointError("protocolRejected", `Part ${input.part} of effect ${effect.effectId} was begun before.`);
   }
   if (effect.purpose !== "settlement") checkOrder(tx, effect, input);
@@ -61,23 +62,22 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
 /** A card or a question for text of a decision that is over and of which nothing was shown; an edit that a newer one replaces. */
 function isObsolete(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
-  if (effect.decisionId === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
-  const row = tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId);
-  return row?.status !== "pending" && !progressOf(partsOf(tx, effect.effectId)).touched;
+  if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  return !isPending(tx, effect.decisionNo) && !progressOf(partsOf(tx, effect.effectNo)).touched;
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {
   return (
     effect.purpose === "reply" &&
-    tx.get("SELECT 1 FROM decision_prompts WHERE effect_id = ?", effect.effectId) !== undefined
+    tx.get("SELECT 1 FROM decision_prompts WHERE effect_no = ?", effect.effectNo) !== undefined
   );
 }
 
 export function hasNewerSettlement(tx: Tx, effect: EffectRow): boolean {
   const newer = tx.get(
-    `SELECT 1 FROM effects WHERE decision_id = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no > ?
+    `SELECT 1 FROM effects WHERE decision_no = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no > ?
        AND status IN ('pending', 'applied')`,
-    effect.decisionId,
+    effect.decisionNo,
     effect.channelId,
     effect.targetReference,
     effect.effectNo,
@@ -87,7 +87,7 @@ export function hasNewerSettlement(tx: Tx, effect: EffectRow): boolean {
 
 /** Parts go in order, each after the receipt of the one before; what is never dispatched is provably unsent. */
 function checkOrder(tx: Tx, effect: EffectRow, { of, part }: PartRef): void {
-  const progress = progressOf(partsOf(tx, effect.effectId));
+  const progress = progressOf(partsOf(tx, effect.effectNo));
   if (part === progress.firstMissing && part <= of && (progress.of === 0 || progress.of === of)) return;
   const expected = `${progress.firstMissing} of ${progress.of === 0 ? of : progress.of}`;
   throw new HoldpointError(
@@ -106,7 +106,7 @@ export const storePart = defineCommand(
     const open = openAttemptOf(tx, input);
     if (open === undefined) return { stored: false };
     const { effect } = open;
-    const part = partOf(tx, input.effectId, input.attempt, input.part);
+    const part = partOf(tx, effect.effectNo, input.attempt, input.part);
     if (part === undefined)
       throw new HoldpointError("protocolRejected", `Part ${input.part} of effect ${input.effectId} was never begun.`);
     if (part.state === "accepted" && part.reference === input.reference) return { stored: true };

@@ -12,15 +12,17 @@ const END = "\u{10FFFF}";
 export function effectByRef(db: Reader, given: string): EffectRow {
   const exact = effectById(db, given);
   if (exact !== undefined) return exact;
-  const text = /^[0-9a-f]{2,6}$/.test(given) ? `e-${given}` : given;
+  // A short id is the beginning of the hash in the id.
+  const digits = /^(?:e-)?([0-9a-f]{2,6})$/.exec(given)?.[1];
+  const text = digits === undefined ? given : `e-${digits}`;
+  const prefix = digits === undefined ? given : `effect-${digits}`;
   const rows =
     text === ""
       ? []
       : db.all<EffectRow>(
-          `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE (e.short_id >= ?1 AND e.short_id < ?2) OR (e.effect_id >= ?1 AND e.effect_id < ?2)
-           ORDER BY e.effect_no DESC LIMIT 20`,
-          text,
-          text + END,
+          `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.effect_id >= ? AND e.effect_id < ? ORDER BY e.effect_no DESC LIMIT 20`,
+          prefix,
+          prefix + END,
         );
   const id = resolveId(
     text,

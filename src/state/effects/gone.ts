@@ -26,7 +26,7 @@ export function abandonAttempts(
   which: { readonly channelId: string | null; readonly adapterEpoch: string | null },
 ): Abandoned {
   const effects = tx.all<EffectRow>(
-    `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_applying JOIN effect_attempts a ON a.effect_id = e.effect_id AND a.attempt_number = e.attempt_count
+    `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_applying JOIN effect_attempts a ON a.effect_no = e.effect_no AND a.attempt_number = e.attempt_count
      WHERE e.status = 'applying' AND e.channel_id IS NOT NULL AND (?1 IS NULL OR e.channel_id = ?1) AND (?2 IS NULL OR a.owner_id = ?2) ORDER BY e.effect_no`,
     which.channelId,
     which.adapterEpoch,
@@ -40,7 +40,7 @@ export function abandonAttempts(
 }
 
 function abandon(tx: Tx, effect: EffectRow): string {
-  const attempt = attemptOf(tx, effect.effectId, effect.attemptCount);
+  const attempt = attemptOf(tx, effect.effectNo, effect.attemptCount);
   if (attempt === undefined) throw new Error(`effect ${effect.effectId} is applying without an attempt`);
   const error = new HoldpointError(
     "adapterGone",
@@ -48,7 +48,7 @@ function abandon(tx: Tx, effect: EffectRow): string {
   ).toRecord();
   if (isInDoubt(tx, { effect, attempt })) {
     ambiguous(tx, { effect, attempt }, error);
-  } else if (attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, effect.effectId)))) {
+  } else if (attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, effect.effectNo)))) {
     moveAttempt(tx, attempt, "accepted");
     moveEffect(tx, effect, "applied", { error: null });
   } else {

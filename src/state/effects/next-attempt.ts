@@ -28,7 +28,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
   spokenFor(tx, channelId, adapterEpoch);
   const effect = oldest(openPlaces(tx, channelId).flatMap((place) => candidatesOf(tx, channelId, place, access)));
   if (effect === undefined) return null;
-  const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectId));
+  const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectNo));
   const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
   const attempt = recordAttempt(tx, effect, adapterEpoch, fromPart, possiblySentAt);
   tell(tx, effect, "recorded", attempt, {

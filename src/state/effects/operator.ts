@@ -7,6 +7,7 @@ import type { EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
+import { isPending } from "../decisions/rows.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
 import { requeueRun } from "../runs/queueing.ts";
 import { runByNo } from "../runs/rows.ts";
@@ -22,7 +23,7 @@ import {
   storeReference,
   type PartRow,
 } from "./parts.ts";
-import { attemptOf, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
+import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { effectSummary, shownEffect } from "./views.ts";
 
 /** What a person says about an uncertain effect. `retry` does not claim to know: the new copy says that it may be a repeat. */
@@ -88,7 +89,7 @@ function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonV
   if (effect.status !== "ambiguous") throw wrongState(effect, "only an uncertain action can be settled");
   const run = runByNo(tx, effect.runNo as number);
   const over = isFinal("run", run.status);
-  const attempt = attemptOf(tx, effect.effectId, effect.attemptCount);
+  const attempt = attemptOf(tx, effect.effectNo, effect.attemptCount);
   if (outcome === "applied") {
     if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "accepted");
     moveEffect(tx, effect, "applied", { result, error: null });
@@ -117,18 +118,18 @@ function confirm(
   effect: EffectRow,
   named: { readonly part: number | null; readonly reference: string | null },
 ): void {
-  const parts = partsOf(tx, effect.effectId);
+  const parts = partsOf(tx, effect.effectNo);
   const part = partToConfirm(effect, parts, named.part);
   const reference = named.reference === null ? null : referenceIn(tx, effect, named.reference);
   if (part.state !== "accepted") {
-    const attempt = attemptOf(tx, effect.effectId, part.attempt);
+    const attempt = attemptOf(tx, effect.effectNo, part.attempt);
     if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "accepted");
   }
   if (reference === null) acceptPart(tx, part);
   else storeReference(tx, effect, part, reference);
   if (effect.status !== "ambiguous") return;
   // The parts behind it were never begun: they still have to go out, unless nobody needs them.
-  const rest = !isComplete(progressOf(partsOf(tx, effect.effectId))) && !isDecided(tx, effect);
+  const rest = !isComplete(progressOf(partsOf(tx, effect.effectNo))) && !isDecided(tx, effect);
   if (rest) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now });
   else moveEffect(tx, effect, "applied", { error: null });
 }
@@ -153,7 +154,7 @@ function referenceIn(tx: Tx, effect: EffectRow, given: string): string {
   if (known !== undefined)
     throw new HoldpointError(
       "referenceInvalid",
-      `Message ${id} in ${effect.place} is known already: it belongs to effect ${known.effectId}.`,
+      `Message ${id} in ${effect.place} is known already: it belongs to effect ${effectByNo(tx, known.effectNo)?.effectId}.`,
     );
   return reference;
 }
@@ -164,9 +165,9 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
   if (isDecided(tx, effect) && effect.purpose !== "settlement")
     throw wrongState(effect, "its decision is over; confirm it, with --reference if the card is in the chat");
   if (outcome === "notApplied") {
-    for (const part of partsOf(tx, effect.effectId)) {
+    for (const part of partsOf(tx, effect.effectNo)) {
       if (part.state !== "ambiguous") continue;
-      const attempt = attemptOf(tx, effect.effectId, part.attempt);
+      const attempt = attemptOf(tx, effect.effectNo, part.attempt);
       movePart(tx, part, "notSent");
       if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
     }
@@ -176,11 +177,7 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
 
 /** Whether the decision that a card or a question for text belongs to is over. */
 function isDecided(tx: Tx, effect: EffectRow): boolean {
-  if (effect.decisionId === null) return false;
-  return (
-    tx.get<{ status: string }>("SELECT status FROM human_decisions WHERE decision_id = ?", effect.decisionId)
-      ?.status !== "pending"
-  );
+  return effect.decisionNo !== null && !isPending(tx, effect.decisionNo);
 }
 
 function wrongState(effect: EffectRow, why: string): HoldpointError {

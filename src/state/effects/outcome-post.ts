@@ -4,15 +4,15 @@
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { statusOf } from "../decisions/card.ts";
-import { knownDecision, requestOf, resolutionOf } from "../decisions/rows.ts";
+import { decisionByNo, requestOf, resolutionOf } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import type { ReplyRequest } from "./content.ts";
 import { insertEffect, type EffectRow } from "./rows.ts";
 
 /** Queues the message for the card that `settlement` could not edit; nothing when its destination has it already. */
 export function postOutcome(tx: Tx, settlement: EffectRow): void {
-  const decision = knownDecision(tx, settlement.decisionId as string);
-  const status = statusOf(requestOf(tx, decision), resolutionOf(tx, decision.decisionId));
+  const decision = decisionByNo(tx, settlement.decisionNo as number);
+  const status = statusOf(requestOf(tx, decision), resolutionOf(tx, decision));
   const request: ReplyRequest = {
     reply: { code: "outcome", title: decision.title, fingerprint: decision.fingerprint, status },
     timeZone: decision.timeZone,
@@ -25,7 +25,7 @@ export function postOutcome(tx: Tx, settlement: EffectRow): void {
     resourceNo: decision.resourceNo,
     request,
     requestDigest: sha256Digest(request),
-    decisionId: decision.decisionId,
+    decisionNo: decision.decisionNo,
     channelId: settlement.channelId,
     destination: settlement.destination,
     place: settlement.place,

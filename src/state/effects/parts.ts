@@ -11,7 +11,7 @@ import type { EffectRow } from "./rows.ts";
 export type PartState = "dispatching" | "accepted" | "rejected" | "notSent" | "ambiguous";
 
 export interface PartRow {
-  readonly effectId: string;
+  readonly effectNo: number;
   readonly attempt: number;
   readonly part: number;
   readonly of: number;
@@ -22,20 +22,19 @@ export interface PartRow {
 }
 
 const COLUMNS =
-  'effect_id AS effectId, attempt_number AS attempt, part, parts_of AS "of", channel_id AS channelId, state, reference, at';
+  'effect_no AS effectNo, attempt_number AS attempt, part, parts_of AS "of", channel_id AS channelId, state, reference, at';
+
+const PARTS = `SELECT ${COLUMNS} FROM effect_parts WHERE effect_no = ? ORDER BY attempt_number, part`;
 
 /** All parts of an effect, by attempt and part. */
-export function partsOf(db: Reader, effectId: string): PartRow[] {
-  return db.all<PartRow>(
-    `SELECT ${COLUMNS} FROM effect_parts WHERE effect_id = ? ORDER BY attempt_number, part`,
-    effectId,
-  );
+export function partsOf(db: Reader, effectNo: number): PartRow[] {
+  return db.all<PartRow>(PARTS, effectNo);
 }
 
-export function partOf(db: Reader, effectId: string, attempt: number, part: number): PartRow | undefined {
+export function partOf(db: Reader, effectNo: number, attempt: number, part: number): PartRow | undefined {
   return db.get<PartRow>(
-    `SELECT ${COLUMNS} FROM effect_parts WHERE effect_id = ? AND attempt_number = ? AND part = ?`,
-    effectId,
+    `SELECT ${COLUMNS} FROM effect_parts WHERE effect_no = ? AND attempt_number = ? AND part = ?`,
+    effectNo,
     attempt,
     part,
   );
@@ -53,8 +52,8 @@ export function partByReference(db: Reader, channelId: string, reference: string
 /** Begins a part: its first byte may be sent once this is on disk. */
 export function beginPart(tx: Tx, effect: EffectRow, attempt: number, part: number, of: number): void {
   tx.run(
-    "INSERT INTO effect_parts (effect_id, attempt_number, part, parts_of, channel_id, state, at) VALUES (?, ?, ?, ?, ?, 'dispatching', ?)",
-    effect.effectId,
+    "INSERT INTO effect_parts (effect_no, attempt_number, part, parts_of, channel_id, state, at) VALUES (?, ?, ?, ?, ?, 'dispatching', ?)",
+    effect.effectNo,
     attempt,
     part,
     of,
@@ -68,10 +67,10 @@ export function movePart(tx: Tx, part: PartRow, event: string): void {
   const state = next("effectPart", part.state, event);
   const at = event === "uncertain" ? part.at : tx.now;
   tx.run(
-    "UPDATE effect_parts SET state = ?, at = ? WHERE effect_id = ? AND attempt_number = ? AND part = ?",
+    "UPDATE effect_parts SET state = ?, at = ? WHERE effect_no = ? AND attempt_number = ? AND part = ?",
     state,
     at,
-    part.effectId,
+    part.effectNo,
     part.attempt,
     part.part,
   );
@@ -89,13 +88,13 @@ export function acceptPart(tx: Tx, part: PartRow): void {
 export function storeReference(tx: Tx, effect: EffectRow, part: PartRow, reference: string): void {
   acceptPart(tx, part);
   tx.run(
-    "UPDATE effect_parts SET reference = ? WHERE effect_id = ? AND attempt_number = ? AND part = ?",
+    "UPDATE effect_parts SET reference = ? WHERE effect_no = ? AND attempt_number = ? AND part = ?",
     reference,
-    part.effectId,
+    part.effectNo,
     part.attempt,
     part.part,
   );
-  if (effect.decisionId !== null) settleReference(tx, effect.decisionId, reference);
+  if (effect.decisionNo !== null) settleReference(tx, effect.decisionNo, reference);
 }
 
 /** How far a message got over all its attempts. */

@@ -24,7 +24,7 @@ export const reads = (db: ReadDb) => ({
   /** Actions and messages of one run, oldest first, at most a page. */
   byRun(runNo: number): EffectSummary[] {
     const rows = db.all<ShownEffect>(
-      `${SHOWN_EFFECTS} WHERE e.run_no = ?1 OR e.decision_id IN (SELECT decision_id FROM human_decisions WHERE run_no = ?1) ORDER BY e.effect_no LIMIT ${PAGE.rows}`,
+      `${SHOWN_EFFECTS} WHERE e.run_no = ?1 OR e.decision_no IN (SELECT decision_no FROM human_decisions WHERE run_no = ?1) ORDER BY e.effect_no LIMIT ${PAGE.rows}`,
       runNo,
     );
     return rows.map((row) => effectSummary(db, row));

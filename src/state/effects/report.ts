@@ -32,7 +32,7 @@ export const report = defineCommand("effects.report", (tx: Tx, input: ReportInpu
   const effect = effectById(tx, input.effectId);
   if (effect === undefined || effect.runNo !== run.runNo)
     throw new HoldpointError("effectNotFound", `Run ${run.runId} has no effect "${input.effectId}".`);
-  const attempt = attemptOf(tx, effect.effectId, input.attempt);
+  const attempt = attemptOf(tx, effect.effectNo, input.attempt);
   if (effect.status !== "applying" || attempt === undefined || input.attempt !== effect.attemptCount) {
     throw new HoldpointError(
       "protocolRejected",

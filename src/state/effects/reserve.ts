@@ -132,7 +132,7 @@ function resultOf(tx: Tx, packed: string): Pick<ReserveResult, "result" | "resul
 /** An earlier attempt ended with its runner, and nobody knows how. */
 function interrupted(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveResult {
   const { effectId, recovery } = effect;
-  const attempt = attemptOf(tx, effectId, effect.attemptCount) as AttemptRow;
+  const attempt = attemptOf(tx, effect.effectNo, effect.attemptCount) as AttemptRow;
   if (attempt.ownerId === claim.runnerEpoch) {
     throw new HoldpointError("protocolRejected", `Effect ${effect.shortId} is reserved by this runner already.`);
   }
@@ -153,7 +153,7 @@ function interrupted(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): Rese
 /** A new attempt, dispatching at once: the runner acts as soon as it hears of it. Returns its number. */
 export function begin(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim, state: "fresh" | "repeat"): number {
   const attempt = recordAttempt(tx, effect, claim.runnerEpoch);
-  moveAttempt(tx, attemptOf(tx, effect.effectId, attempt) as AttemptRow, "dispatched");
+  moveAttempt(tx, attemptOf(tx, effect.effectNo, attempt) as AttemptRow, "dispatched");
   tellReserved(tx, run, effect, claim, attempt, state);
   return attempt;
 }

@@ -27,7 +27,7 @@ export interface EffectRow {
   readonly runNo: number | null;
   readonly nodeId: string | null;
   readonly recovery: Recovery | null;
-  readonly decisionId: string | null;
+  readonly decisionNo: number | null;
   readonly channelId: string | null;
   readonly destination: string | null;
   readonly place: string | null;
@@ -46,12 +46,16 @@ export interface EffectRow {
 /** The columns of an `EffectRow`, for a SELECT from `effects e`. */
 export const EFFECT_COLUMNS = `e.effect_id AS effectId, e.effect_no AS effectNo, e.short_id AS shortId, e.resource_no AS resourceNo, e.purpose,
   e.effect_type AS effectType, e.idempotency_key AS "key", e.request, e.request_digest AS requestDigest, e.run_no AS runNo, e.node_id AS nodeId,
-  e.recovery, e.decision_id AS decisionId, e.channel_id AS channelId, e.destination, e.place, e.target_reference AS targetReference,
+  e.recovery, e.decision_no AS decisionNo, e.channel_id AS channelId, e.destination, e.place, e.target_reference AS targetReference,
   e.target_part AS targetPart, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
   e.created_at AS createdAt, e.settled_at AS settledAt`;
 
 export function effectById(db: Reader, effectId: string): EffectRow | undefined {
   return db.get<EffectRow>(`SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.effect_id = ?`, effectId);
+}
+
+export function effectByNo(db: Reader, effectNo: number): EffectRow | undefined {
+  return db.get<EffectRow>(`SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.effect_no = ?`, effectNo);
 }
 
 export interface NewEffect {
@@ -66,7 +70,7 @@ export interface NewEffect {
   readonly runNo?: number | null;
   readonly nodeId?: string | null;
   readonly recovery?: Recovery | null;
-  readonly decisionId?: string | null;
+  readonly decisionNo?: number | null;
   readonly channelId?: string | null;
   readonly destination?: string | null;
   readonly place?: string | null;
@@ -80,14 +84,12 @@ export function effectIdOf(key: string): string {
 }
 
 /** Inserts a pending effect, due now, unless its key exists. Returns its id and whether it is new. */
-export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; created: boolean } {
+export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; effectNo: number; created: boolean } {
   const effectId = effectIdOf(effect.key);
-  const { changes } = tx.run(
-    `INSERT INTO effects (effect_id, effect_no, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, node_id,
-       recovery, decision_id, channel_id, destination, place, target_reference, target_part, status, next_attempt_at, created_at)
-     SELECT ?1, coalesce((SELECT max(effect_no) FROM effects), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
-       'pending', ?18, ?18
-     WHERE true ON CONFLICT (effect_id) DO NOTHING`,
+  const { changes, lastInsertRowid } = tx.run(
+    `INSERT INTO effects (effect_id, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, node_id,
+       recovery, decision_no, channel_id, destination, place, target_reference, target_part, status, next_attempt_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (effect_id) DO NOTHING`,
     effectId,
     shortId("e", effectId),
     effect.resourceNo,
@@ -99,15 +101,17 @@ export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; cre
     effect.runNo ?? null,
     effect.nodeId ?? null,
     effect.recovery ?? null,
-    effect.decisionId ?? null,
+    effect.decisionNo ?? null,
     effect.channelId ?? null,
     effect.destination ?? null,
     effect.place ?? null,
     effect.targetReference ?? null,
     effect.targetPart ?? null,
     tx.now,
+    tx.now,
   );
-  return { effectId, created: changes === 1 };
+  if (changes === 1) return { effectId, effectNo: lastInsertRowid, created: true };
+  return { effectId, effectNo: (effectById(tx, effectId) as EffectRow).effectNo, created: false };
 }
 
 /** What changes with a status; left out = as it is. */
@@ -135,14 +139,14 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
       ? effect.result
       : tx.packEither(change.result, change.resultRef);
   tx.run(
-    "UPDATE effects SET status = ?, next_attempt_at = ?, failures = ?, error = ?, result = ?, settled_at = ? WHERE effect_id = ?",
+    "UPDATE effects SET status = ?, next_attempt_at = ?, failures = ?, error = ?, result = ?, settled_at = ? WHERE effect_no = ?",
     status,
     effect.nextAttemptAt,
     effect.failures,
     error,
     result,
     SETTLED.has(status) ? tx.now : null,
-    effect.effectId,
+    effect.effectNo,
   );
 }
 
@@ -160,7 +164,7 @@ export function cancelPending(tx: Tx, where: string, ...params: (string | number
 export type AttemptState = "recorded" | "dispatching" | "accepted" | "rejected" | "notSent" | "ambiguous";
 
 export interface AttemptRow {
-  readonly effectId: string;
+  readonly effectNo: number;
   readonly attempt: number;
   readonly ownerId: string;
   state: AttemptState;
@@ -173,21 +177,21 @@ export interface AttemptRow {
   readonly error: string | null;
 }
 
-const ATTEMPT_COLUMNS = `effect_id AS effectId, attempt_number AS attempt, owner_id AS ownerId, state, from_part AS fromPart, repeat_of AS repeatOf, recorded_at AS recordedAt,
+const ATTEMPT_COLUMNS = `effect_no AS effectNo, attempt_number AS attempt, owner_id AS ownerId, state, from_part AS fromPart, repeat_of AS repeatOf, recorded_at AS recordedAt,
   dispatched_at AS dispatchedAt, finished_at AS finishedAt, error`;
 
-export function attemptOf(db: Reader, effectId: string, attempt: number): AttemptRow | undefined {
+export function attemptOf(db: Reader, effectNo: number, attempt: number): AttemptRow | undefined {
   return db.get<AttemptRow>(
-    `SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? AND attempt_number = ?`,
-    effectId,
+    `SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_no = ? AND attempt_number = ?`,
+    effectNo,
     attempt,
   );
 }
 
-export function attemptsOf(db: Reader, effectId: string): AttemptRow[] {
+export function attemptsOf(db: Reader, effectNo: number): AttemptRow[] {
   return db.all<AttemptRow>(
-    `SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_id = ? ORDER BY attempt_number`,
-    effectId,
+    `SELECT ${ATTEMPT_COLUMNS} FROM effect_attempts WHERE effect_no = ? ORDER BY attempt_number`,
+    effectNo,
   );
 }
 
@@ -201,10 +205,10 @@ export function recordAttempt(
 ): number {
   const attempt = effect.attemptCount + 1;
   const status = next("effect", effect.status, "attempted") as EffectStatus;
-  tx.run("UPDATE effects SET status = ?, attempt_count = ? WHERE effect_id = ?", status, attempt, effect.effectId);
+  tx.run("UPDATE effects SET status = ?, attempt_count = ? WHERE effect_no = ?", status, attempt, effect.effectNo);
   tx.run(
-    "INSERT INTO effect_attempts (effect_id, attempt_number, owner_id, state, from_part, repeat_of, recorded_at) VALUES (?, ?, ?, 'recorded', ?, ?, ?)",
-    effect.effectId,
+    "INSERT INTO effect_attempts (effect_no, attempt_number, owner_id, state, from_part, repeat_of, recorded_at) VALUES (?, ?, ?, 'recorded', ?, ?, ?)",
+    effect.effectNo,
     attempt,
     ownerId,
     fromPart,
@@ -222,20 +226,20 @@ export function moveAttempt(tx: Tx, attempt: AttemptRow, event: string, error?: 
   attempt.state = state;
   if (state === "dispatching") {
     tx.run(
-      "UPDATE effect_attempts SET state = ?, dispatched_at = ? WHERE effect_id = ? AND attempt_number = ?",
+      "UPDATE effect_attempts SET state = ?, dispatched_at = ? WHERE effect_no = ? AND attempt_number = ?",
       state,
       tx.now,
-      attempt.effectId,
+      attempt.effectNo,
       attempt.attempt,
     );
     return;
   }
   tx.run(
-    "UPDATE effect_attempts SET state = ?, finished_at = ?, error = coalesce(?, error) WHERE effect_id = ? AND attempt_number = ?",
+    "UPDATE effect_attempts SET state = ?, finished_at = ?, error = coalesce(?, error) WHERE effect_no = ? AND attempt_number = ?",
     state,
     tx.now,
     packError(tx, error),
-    attempt.effectId,
+    attempt.effectNo,
     attempt.attempt,
   );
 }

@@ -23,7 +23,7 @@ export interface ShownEffect extends EffectRow {
 
 /** SELECT of `ShownEffect` rows; append a condition on `e`. */
 export const SHOWN_EFFECTS = `SELECT ${EFFECT_COLUMNS}, r.run_id AS runId, d.fingerprint FROM effects e LEFT JOIN runs r ON r.run_no = e.run_no
-  LEFT JOIN human_decisions d ON d.decision_id = e.decision_id`;
+  LEFT JOIN human_decisions d ON d.decision_no = e.decision_no`;
 
 export function shownEffect(db: Reader, effectId: string): ShownEffect {
   const row = db.get<ShownEffect>(`${SHOWN_EFFECTS} WHERE e.effect_id = ?`, effectId);
@@ -64,14 +64,14 @@ export function effectDetail(db: JsonReader, effect: ShownEffect): EffectDetail 
     key: effect.key,
     request: shownValue(db, effect.request, CONTENT.viewBytes),
     result: effect.result === null ? null : shownValue(db, effect.result, CONTENT.viewBytes),
-    attemptList: attemptsOf(db, effect.effectId).map(({ attempt, error, finishedAt, recordedAt, state }) => ({
+    attemptList: attemptsOf(db, effect.effectNo).map(({ attempt, error, finishedAt, recordedAt, state }) => ({
       attempt,
       state,
       startedAt: recordedAt,
       finishedAt,
       error: errorOf(db, error),
     })),
-    parts: partsOf(db, effect.effectId).map(({ at, attempt, of, part, reference, state }) => ({
+    parts: partsOf(db, effect.effectNo).map(({ at, attempt, of, part, reference, state }) => ({
       attempt,
       part,
       of,

@@ -32,27 +32,27 @@ export const cancel = defineCommand("runs.cancel", (tx, input: RunControl): Cont
 
 /** Actions that were not begun are cancelled; of those that were, nobody knows, and a person settles them. */
 function cancelActions(tx: Tx, run: RunRow, actor: Actor): void {
-  const rows = tx.all<{ id: string; status: string }>(
-    "SELECT effect_id AS id, status FROM effects WHERE run_no = ? AND purpose = 'action' AND status IN ('pending', 'applying') ORDER BY effect_no",
+  const rows = tx.all<{ no: number; id: string; status: string }>(
+    "SELECT effect_no AS no, effect_id AS id, status FROM effects WHERE run_no = ? AND purpose = 'action' AND status IN ('pending', 'applying') ORDER BY effect_no",
     run.runNo,
   );
-  for (const { id, status } of rows) {
+  for (const { no, id, status } of rows) {
     const to = next("effect", status, status === "pending" ? "cancelled" : "uncertain");
     tx.run(
-      "UPDATE effects SET status = ?, settled_at = ? WHERE effect_id = ?",
+      "UPDATE effects SET status = ?, settled_at = ? WHERE effect_no = ?",
       to,
       to === "cancelled" ? tx.now : null,
-      id,
+      no,
     );
     for (const attempt of tx.all<{ number: number; state: string }>(
-      "SELECT attempt_number AS number, state FROM effect_attempts WHERE effect_id = ? AND state IN ('recorded', 'dispatching')",
-      id,
+      "SELECT attempt_number AS number, state FROM effect_attempts WHERE effect_no = ? AND state IN ('recorded', 'dispatching')",
+      no,
     )) {
       tx.run(
-        "UPDATE effect_attempts SET state = ?, finished_at = ? WHERE effect_id = ? AND attempt_number = ?",
+        "UPDATE effect_attempts SET state = ?, finished_at = ? WHERE effect_no = ? AND attempt_number = ?",
         next("effectAttempt", attempt.state, attempt.state === "recorded" ? "notSent" : "uncertain"),
         tx.now,
-        id,
+        no,
         attempt.number,
       );
     }

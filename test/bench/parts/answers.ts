@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AdapterControl } from "../adapter-control.ts";
 import { type Bench, type Part, seed } from "../bench.ts";
 import type { Card } from "../children/seed.ts";
-import { Ledger, makeHome, Server } from "../service.ts";
+import { Ledger, makeHome, processorMs, Server } from "../service.ts";
 
 const WAITING = 5_000;
 const ANSWERS = 500;
@@ -35,7 +35,9 @@ export const answers: Part = {
     await control.hear("ready");
     control.tell({ type: "hold" });
     const rates: number[] = [];
+    let before = 0;
     for (let round = -1; round < bench.rounds; round += 1) {
+      if (round === 0) before = processorMs(server.pid);
       const taken = cards.splice(0, ANSWERS).map(({ place, reference, token }) => ({ place, reference, token }));
       control.tell({ type: "tap", cards: taken, window: WINDOW });
       const { ms, verdicts } = await control.hear("tapped");
@@ -43,6 +45,8 @@ export const answers: Part = {
         throw new Error(`not every answer was accepted: ${JSON.stringify(verdicts)}`);
       if (round >= 0) rates.push((ANSWERS * 1_000) / ms);
     }
+    const used = (processorMs(server.pid) - before) / (bench.rounds * ANSWERS);
+    bench.say(`${(used * 1_000).toFixed(0)} us of the server's processor time for an answer`);
     const answered = (bench.rounds + 1) * ANSWERS;
     for (const [what, sql] of CHECKS) {
       const count = ledger.number(sql);

@@ -190,7 +190,7 @@ describe("the end of the story", () => {
     await world.askAgain(launch, {}, 1);
     await world.drain();
     const shown = world.all<{ reference: string; at: number }>(
-      "SELECT p.reference, max(e.effect_no) FROM effects e JOIN effect_parts p ON p.effect_id = e.effect_id WHERE e.purpose = 'delivery'",
+      "SELECT p.reference, max(e.effect_no) FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no WHERE e.purpose = 'delivery'",
     )[0]!;
     const second = world.store.read.decisions.list({ all: false })[0]!;
     await world.store.decisions.answer({
