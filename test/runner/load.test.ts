@@ -205,7 +205,8 @@ describe("what was approved is what runs", () => {
     for (const { path, sha256 } of sources) folder.put(`approved/${sha256}`, readFileSync(path, "utf8"));
     return join(folder.path, "approved");
   };
-  const result = ({ definition }: LoadedWorkflow): unknown => (definition.nodes["a"] as unknown as { run(): unknown }).run();
+  const result = ({ definition }: LoadedWorkflow): unknown =>
+    (definition.nodes["a"] as unknown as { run(): unknown }).run();
 
   it.each(spoiled)(
     "when an included file is %s and nothing else is left, it is named and nothing is executed",
@@ -247,6 +248,18 @@ describe("what was approved is what runs", () => {
     const again = await loaded("sub/w.workflow.ts", resumed(first, { sourcesDir }));
     expect(result(again)).toEqual(result(first));
     expect(result(again)).toContain(join(folder.path, "node_modules/dep/index.js"));
+  });
+
+  it("a package or a project folder that is gone since then parks the run, it does not fail it", async () => {
+    folder.put("node_modules/dep/index.js", `module.exports = 1;`);
+    folder.put("w.workflow.ts", oneNode("() => dep", `import dep from "dep"; // ${folder.path}`));
+    const first = await loaded("w.workflow.ts");
+    const gone = await refused("w.workflow.ts", resumed(first, { projectPath: join(folder.path, "none") }));
+    expect([gone.kind, gone.error.message]).toEqual(["changed", expect.stringContaining("cannot be entered")]);
+    rmSync(join(folder.path, "node_modules"), { recursive: true });
+    const { error, kind } = await refused("w.workflow.ts", resumed(first));
+    expect([kind, error.kind]).toEqual(["changed", "workflowSourceChanged"]);
+    expect(error.message).toMatch(/cannot be loaded any more as when the run started: .*dep/s);
   });
 
   it("files that came later do not get in between", async () => {
