@@ -4,6 +4,7 @@
  */
 import type { DefinitionSnapshot, SourceFile } from "../contracts/definition.ts";
 import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import { VALUE } from "../contracts/limits.ts";
 import type { RunnerLaunch } from "../contracts/protocol/runner.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
 import { failureOf, messageOf } from "../workflow/engine/index.ts";
@@ -40,10 +41,20 @@ export async function loadWorkflow(launch: RunnerLaunch): Promise<Loaded> {
   } catch (error) {
     if (!isHoldpointError(error)) throw error;
     if (error.kind === "workflowSourceChanged") return { kind: "changed", error };
-    // What is not stored (data files beside the source, packages) may have changed with what is.
-    const changed = launch.sources === null ? undefined : await changedOnDisk(launch.sources);
-    return changed === undefined ? { kind: "failed", error } : { kind: "changed", error: changed };
+    if (launch.sources === null) return { kind: "failed", error };
+    // The same bytes were loaded before: something around them (packages, data files, the folder) is not what it was.
+    const changed = await changedOnDisk(launch.sources);
+    return { kind: "changed", error: changed ?? notAsBefore(launch.workflowPath, error) };
   }
+}
+
+function notAsBefore(path: string, error: HoldpointError): HoldpointError {
+  const { details, message } = error;
+  return new HoldpointError(
+    "workflowSourceChanged",
+    `${path} cannot be loaded any more as when the run started: ${message}`.slice(0, VALUE.errorChars),
+    { cause: error, ...(details === undefined ? {} : { details }) },
+  );
 }
 
 async function load(launch: RunnerLaunch): Promise<LoadedWorkflow> {

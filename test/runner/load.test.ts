@@ -250,6 +250,18 @@ describe("what was approved is what runs", () => {
     expect(result(again)).toContain(join(folder.path, "node_modules/dep/index.js"));
   });
 
+  it("a package or a project folder that is gone since then parks the run, it does not fail it", async () => {
+    folder.put("node_modules/dep/index.js", `module.exports = 1;`);
+    folder.put("w.workflow.ts", oneNode("() => dep", `import dep from "dep"; // ${folder.path}`));
+    const first = await loaded("w.workflow.ts");
+    const gone = await refused("w.workflow.ts", resumed(first, { projectPath: join(folder.path, "none") }));
+    expect([gone.kind, gone.error.message]).toEqual(["changed", expect.stringContaining("cannot be entered")]);
+    rmSync(join(folder.path, "node_modules"), { recursive: true });
+    const { error, kind } = await refused("w.workflow.ts", resumed(first));
+    expect([kind, error.kind]).toEqual(["changed", "workflowSourceChanged"]);
+    expect(error.message).toMatch(/cannot be loaded any more as when the run started: .*dep/s);
+  });
+
   it("files that came later do not get in between", async () => {
     folder.put("helper.ts", `export const x = "approved ${folder.path}";`);
     folder.put("w.workflow.ts", oneNode("() => x", `import { x } from "./helper";`));

@@ -33,9 +33,17 @@ export function openChildPipe<In, Out>(
       if (tidying === undefined) setImmediate(leave);
       else {
         setTimeout(leave, WIRE.childExitMs - MARGIN_MS);
-        void tidying.finally(leave);
+        void after(tidying, leave);
       }
     }
   });
   return port;
+}
+
+async function after(work: Promise<unknown>, then: () => void): Promise<void> {
+  try {
+    await work;
+  } finally {
+    then();
+  }
 }
