@@ -158,6 +158,36 @@ export const ERRORS = {
     when: "An effect key was used again with another payload.",
     remedy: "Give the second effect its own type, or make its request deterministic.",
   },
+  piUnavailable: {
+    code: "HP440",
+    when: "A workflow has agent nodes and no suitable Pi was found.",
+    remedy: "Install Pi and a Node that it runs on, or name them as `pi.command` in config.json.",
+  },
+  agentFailed: {
+    code: "HP441",
+    when: "The agent of a node could not work: Pi did not start or ended, or its model provider failed.",
+    remedy: "See the message; try `pi` by hand with the same model.",
+  },
+  missingSubmission: {
+    code: "HP442",
+    when: "An agent ended its turns without a result, in spite of the reminders.",
+    remedy: "Say in the node's prompt and expectedOutput more exactly what is to be submitted.",
+  },
+  outputRefused: {
+    code: "HP443",
+    when: "The validation of a node refused what its agent submitted, again and again.",
+    remedy: "Let `validate` say what is wrong, and expectedOutput what is wanted.",
+  },
+  promptTooLarge: {
+    code: "HP444",
+    when: "A prompt is larger than the limit, and the agent may not read the file with the rest.",
+    remedy: 'Pass paths or ids instead of contents, or add "read" to allowedTools.',
+  },
+  agentStopped: {
+    code: "HP445",
+    when: "The agent of a node was stopped because its run was.",
+    remedy: "Nothing to do.",
+  },
   decisionNotFound: {
     code: "HP501",
     when: "No decision has this fingerprint or id.",

@@ -174,6 +174,36 @@ export const LANES = {
   control: 2,
 } as const;
 
+/** Agent steps and the Pi that executes them. */
+export const AGENT = {
+  /** A prompt with its contract; the rest of a longer one is handed over as a file (an 815,000-character prompt was seen). */
+  promptChars: 96_000,
+  /** After this many turns that ended without a result the agent is not reminded again. */
+  reminders: 2,
+  /** Refused submissions of one attempt: a model that never fits the contract must not spend money without end. */
+  refusals: 20,
+  /** Visible text as an output: by default and at most. */
+  messageChars: 256_000,
+  messageMaxChars: 1_000_000,
+  /** Places in a submitted text where JSON is looked for. */
+  jsonScans: 64,
+  /** From the start of Pi until its bridge is there: 0.5 s when measured, 1.4 s with cold files. */
+  readyMs: 15_000,
+  /** After a submission was accepted, Pi may write down its turn. */
+  settleMs: 1_000,
+  /** A turn that was told to abort may tidy up. */
+  abortGraceMs: 3_000,
+  /** What is killed is gone; if not, the kernel holds it. */
+  goneMs: 10_000,
+  /** One record of Pi's: the end of a turn repeats its whole conversation. */
+  recordBytes: 67_108_864,
+  /** The end of Pi's diagnostics in an error message. */
+  diagnosticChars: 2_000,
+  /** `pi --version`: 0.4 s when measured. */
+  checkMs: 15_000,
+  allowedTools: 100,
+} as const;
+
 /** Timers only wake; a longer sleep is cut so that a clock step is noticed. */
 export const TIMER = { maxSleepMs: 60_000 } as const;
 

@@ -1,0 +1,170 @@
+/**
+ * The processes that belong to a child, and their end. A process group is not enough: a program may put its own children
+ * into groups of theirs (Pi's shell tool does) and leave them behind. A process belongs to a child if it is in its group,
+ * descends from it, carries its mark in the environment (Linux), or is in a group of one of these.
+ *
+ * Linux reads /proc (proc(5)), other systems ask ps(1) and know no marks.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The variable that marks everything an agent starts. Its value names run, node and visit. */
+export const MARK_VARIABLE = "HOLDPOINT_AGENT";
+
+export interface Child {
+  /** Null: only what carries the mark. */
+  readonly pid: number | null;
+  /** As `startIdentity` gave it; a pid with another identity is somebody else's. */
+  readonly startIdentity: string | null;
+  /** Value of the mark variable. */
+  readonly mark?: string | undefined;
+}
+
+interface Entry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly identity: string;
+}
+
+const LOOK_MS = 10;
+
+/** The start identity of a live process, or null (a zombie counts as gone): `linux-proc-start:<ticks>` or `ps-lstart:<text>`. */
+export function startIdentity(pid: number): string | null {
+  if (process.platform === "linux") return readEntry(String(pid))?.identity ?? null;
+  return list().find((entry) => entry.pid === pid)?.identity ?? null;
+}
+
+/** The live processes of a child, itself included, never the caller. */
+export function membersOf(child: Child): number[] {
+  return members(child, list());
+}
+
+/** Live processes that carry a mark which `fits`; empty where the system does not tell. */
+export function markedProcesses(fits: (mark: string) => boolean): number[] {
+  if (process.platform !== "linux") return [];
+  return list()
+    .filter(({ pid }) => pid !== process.pid)
+    .filter(({ pid }) => {
+      const mark = markOf(pid);
+      return mark !== null && fits(mark);
+    })
+    .map(({ pid }) => pid);
+}
+
+/**
+ * Ends a child with everything that belongs to it: TERM to each once, after `graceMs` KILL until none is left.
+ * Resolves with the processes that even `goneMs` later were there: none, unless the kernel holds one.
+ */
+export async function endTree(child: Child, graceMs: number, goneMs: number): Promise<number[]> {
+  const told = new Set<number>();
+  const start = performance.now();
+  for (;;) {
+    const left = membersOf(child);
+    if (left.length === 0) return [];
+    const spent = performance.now() - start;
+    if (spent > graceMs + goneMs) return left;
+    const kill = spent >= graceMs;
+    for (const pid of left) {
+      if (kill) signal(pid, "SIGKILL");
+      else if (!told.has(pid)) {
+        // Once only: Pi takes a second TERM as a request to skip its tidying up.
+        told.add(pid);
+        signal(pid, "SIGTERM");
+      }
+    }
+    await sleep(LOOK_MS);
+  }
+}
+
+/** Kills at once, in one go, what belongs to the child except the caller; for a process that is about to end itself. */
+export function killMembers(child: Child): void {
+  for (const pid of membersOf(child)) signal(pid, "SIGKILL");
+}
+
+function members({ mark, pid: root, startIdentity: identity }: Child, all: readonly Entry[]): number[] {
+  const self = all.find(({ pid }) => pid === process.pid);
+  const found = new Set<number>();
+  const groups = new Set<number>();
+  const leader = all.find(({ pid }) => pid === root);
+  // With the leader gone its pid cannot be taken while its group lives; a live stranger under it proves the group gone.
+  if (root !== null && (leader === undefined || leader.identity === identity)) groups.add(root);
+  if (root !== null && leader?.identity === identity) found.add(root);
+  if (mark !== undefined && process.platform === "linux") {
+    for (const { pid } of all) if (pid !== process.pid && markOf(pid) === mark) found.add(pid);
+  }
+  for (let size = -1; size !== found.size + groups.size;) {
+    size = found.size + groups.size;
+    for (const { group, parent, pid } of all) {
+      if (pid === process.pid) continue;
+      if (found.has(parent) || groups.has(group)) found.add(pid);
+      // Only groups that a member leads: a member may still stand in a group of ours.
+      if (found.has(pid) && group === pid && group !== self?.group) groups.add(group);
+    }
+  }
+  found.delete(process.pid);
+  return [...found];
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone meanwhile.
+  }
+}
+
+function list(): Entry[] {
+  return process.platform === "linux" ? listProc() : listPs();
+}
+
+function listProc(): Entry[] {
+  const entries: Entry[] = [];
+  for (const name of readdirSync("/proc")) {
+    const entry = /^\d+$/.test(name) ? readEntry(name) : null;
+    if (entry !== null) entries.push(entry);
+  }
+  return entries;
+}
+
+function readEntry(pid: string): Entry | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The command name in parentheses may hold spaces; fields are counted after the last parenthesis.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields[0] === "Z" || fields[0] === "X") return null;
+    return {
+      pid: Number(pid),
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      identity: `linux-proc-start:${fields[19]}`,
+    };
+  } catch {
+    return null;
+  }
+}
+
+function listPs(): Entry[] {
+  const text = execFileSync("ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart="], { encoding: "utf8" });
+  const entries: Entry[] = [];
+  for (const line of text.split("\n")) {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
+    if (match === null || match[4]?.startsWith("Z") === true) continue;
+    const [pid, parent, group] = [match[1], match[2], match[3]].map(Number) as [number, number, number];
+    entries.push({ pid, parent, group, identity: `ps-lstart:${match[5]}` });
+  }
+  return entries;
+}
+
+/** The mark of a process as it was started; null without one, or if it is another user's. */
+function markOf(pid: number): string | null {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+    const prefix = `${MARK_VARIABLE}=`;
+    const variable = environment.split("\0").find((text) => text.startsWith(prefix));
+    return variable === undefined ? null : variable.slice(prefix.length);
+  } catch {
+    return null;
+  }
+}
