@@ -3,6 +3,8 @@
  * into groups of theirs (Pi's shell tool does) and leave them behind. A process belongs to a child if it is in its group,
  * descends from it, carries its mark in the environment (Linux), or is in a group of one of these.
  *
+ * What has neither group, descent nor mark left (its parent died and it was started with another environment) is not found.
+ *
  * Linux reads /proc (proc(5)), other systems ask ps(1) and know no marks.
  */
 import { execFileSync } from "node:child_process";

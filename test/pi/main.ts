@@ -1,7 +1,8 @@
 /**
- * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi [-- --json] [-- --only word]`.
+ * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi [-- --json] [-- --only word] [-- --report FILE]`.
  * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
  */
+import { writeFileSync } from "node:fs";
 import { CASES } from "./cases/index.ts";
 import { installPi } from "./install.ts";
 import { MockServer } from "./mock-model.ts";
@@ -9,6 +10,8 @@ import { Stage } from "./stage.ts";
 
 const json = process.argv.includes("--json");
 const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
+/** `--report FILE` writes what `--json` prints, for whoever starts this as a part of more. */
+const report = process.argv.includes("--report") ? process.argv[process.argv.indexOf("--report") + 1] : undefined;
 const say = (line: string): void => void process[json ? "stderr" : "stdout"].write(`${line}\n`);
 
 // Nothing but the loopback: no catalog, no update check, no telemetry.
@@ -66,6 +69,8 @@ if (installed.ok) {
 
 const failed = failures.length + (chosen.length === 0 ? 1 : 0);
 const skipped = installed.ok ? 0 : chosen.length;
-if (json) process.stdout.write(`${JSON.stringify({ passed, failed, skipped, failures })}\n`);
+const result = `${JSON.stringify({ passed, failed, skipped, failures })}\n`;
+if (report !== undefined) writeFileSync(report, result);
+if (json) process.stdout.write(result);
 else say(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(failed === 0 ? 0 : 1);

@@ -62,7 +62,7 @@ function readLaunch(): Life {
   return { launch: bridgeLaunchSchema.parse(JSON.parse(text)), channel: undefined };
 }
 
-/** An error that is thrown here is the tool's error result in every version of Pi. */
+/** What is thrown here becomes the tool's error result; a refusal may end the turn as well, which an error cannot. */
 async function execute(
   life: Life,
   callId: string,
@@ -81,8 +81,8 @@ async function execute(
   }
   if (life.channel === undefined) throw new Error("There is no connection to the workflow.");
   const { end, ok, text } = await life.channel.call(callId, parsed.data, signal);
-  if (!ok) throw new Error(text);
-  return { content: [{ type: "text", text }], details: { action: parsed.data.action }, terminate: end };
+  const details = { action: parsed.data.action };
+  return { content: [{ type: "text", text }], details, isError: !ok, terminate: end };
 }
 
 function complain(error: unknown): void {

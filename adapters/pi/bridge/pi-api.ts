@@ -3,8 +3,10 @@
 export interface PiToolResult {
   readonly content: readonly { readonly type: "text"; readonly text: string }[];
   readonly details: unknown;
+  /** Honoured since Pi 0.99. */
+  readonly isError: boolean;
   /** The model is not asked again after this batch of calls. */
-  readonly terminate?: boolean;
+  readonly terminate: boolean;
 }
 
 export interface PiTool {

@@ -81,8 +81,9 @@ export class Conversation {
 
     let reason: StepReason = this.#parts.reason;
     for (let reminder = 0; ; reason = "reminder") {
+      const text = this.#text(reason, reminder);
       this.#refusal = undefined;
-      const outcome = await this.#turn(this.#text(reason, reminder));
+      const outcome = await this.#turn(text);
       if (outcome !== null) return outcome;
       reminder += 1;
       if (reminder > AGENT.reminders) return this.#gaveUp();

@@ -10,8 +10,10 @@ import { bash, list, submit, until, type Case } from "./case.ts";
 /** A writer that is in a session of its own and whose shell has returned, and a shell that goes on. */
 const LEAVE_WRITER =
   "setsid nohup sh -c 'while :; do echo x >> background.txt; sleep 0.02; done' >/dev/null 2>&1 & echo started";
-const GO_ON = "env -i sh -c 'while :; do echo x >> foreground.txt; sleep 0.02; done'";
+const GO_ON = "sh -c 'while :; do echo x >> foreground.txt; sleep 0.02; done'";
 const writers = list({ calls: [bash(LEAVE_WRITER)] }, { calls: [bash(GO_ON)] });
+/** The second one has an empty environment: it is known by its descent only. */
+const hidingWriters = list({ calls: [bash(LEAVE_WRITER)] }, { calls: [bash(`env -i ${GO_ON}`)] });
 
 function size(stage: Stage, name: string): number {
   return existsSync(stage.path(name)) ? readFileSync(stage.path(name)).length : 0;
@@ -37,7 +39,7 @@ async function assertStill(stage: Stage): Promise<void> {
 export const ends: readonly Case[] = [
   {
     name: "when the time is up, everything that the agent started is gone before the step ends",
-    model: writers,
+    model: hidingWriters,
     async run(stage) {
       const work = stage.run({ timeoutMs: 8_000 });
       await until(writing(stage));
@@ -58,7 +60,7 @@ export const ends: readonly Case[] = [
   },
   {
     name: "a stopped run stops its agent with everything that it started",
-    model: writers,
+    model: hidingWriters,
     async run(stage) {
       const work = stage.run();
       await until(writing(stage));
@@ -70,7 +72,7 @@ export const ends: readonly Case[] = [
   },
   {
     name: "a closed executor has no agent left and starts none",
-    model: writers,
+    model: hidingWriters,
     async run(stage) {
       const executor = stage.executor();
       const work = stage.run({}, undefined, executor);
@@ -97,7 +99,7 @@ export const ends: readonly Case[] = [
   },
   {
     name: "when the runner is killed, no agent outlives its pipe",
-    model: writers,
+    model: hidingWriters,
     async run(stage) {
       const script = join(dirname(fileURLToPath(import.meta.url)), "../children/runner.ts");
       const { agentDir, command, cwd, folder, runId } = stage;
@@ -116,7 +118,7 @@ export const ends: readonly Case[] = [
     model: list(
       { text: "I begin.", calls: [bash("echo half done")] },
       { text: "thinking", hang: true },
-      ({ messages, requestId }) => {
+      ({ messages }) => {
         const first = /requestId "(q-[0-9a-f]{6})"/.exec(messages.map(({ text }) => text).join("\n"))?.[1] ?? "none";
         return { calls: [submit(first, "with the old id")] };
       },

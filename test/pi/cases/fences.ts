@@ -1,7 +1,7 @@
 /** What an agent may not do, see or load. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { bash, list, submit, type Case } from "./case.ts";
@@ -80,16 +80,22 @@ export const fences: readonly Case[] = [
   {
     name: "what an agent starts holds neither the bridge's pipe nor its launch document",
     model: list(
-      () => ({ calls: [bash("env; echo; ls -l /proc/$$/fd; ls -l /proc/self/fd")] }),
+      () => ({ calls: [bash("env | grep ^HOLDPOINT; ls -l /proc/self/fd")] }),
       ({ requestId }) => ({ calls: [submit(requestId, "done")] }),
     ),
     async run(stage) {
-      await stage.run();
+      const pipes: string[] = [];
+      await stage.run({}, (value) => {
+        // Pi is alive while its submission is judged.
+        pipes.push(readlinkSync(`/proc/${stage.registered}/fd/3`));
+        return Promise.resolve({ ok: true, value });
+      });
       const seen = stage.model.requests[1]?.last ?? "";
-      assert.match(seen, /HOLDPOINT_AGENT=run-/);
+      assert.match(pipes[0] ?? "", /^socket:/);
+      assert.match(seen, /^HOLDPOINT_AGENT=run-/m);
       assert.doesNotMatch(seen, /HOLDPOINT_BRIDGE/);
-      assert.match(seen, /-> pipe:|\/dev\/null/);
-      assert.doesNotMatch(seen, /socket:/);
+      assert.match(seen, / 1 -> /);
+      assert.ok(!seen.includes(pipes[0] ?? "?"), "the bridge's socket is among the descriptors of a tool");
     },
   },
   {
