@@ -100,6 +100,10 @@ export class Conversation {
       this.#settle();
       return this.#failed("agentFailed", `Pi did not take the prompt: ${String(response["error"])}`);
     }
+    if ((response["data"] as { disposition?: unknown } | undefined)?.disposition === "handled") {
+      this.#settle();
+      return this.#failed("agentFailed", "Pi took the prompt for a command of its own and started no turn.");
+    }
     const reached = await Promise.race([this.#reached, this.#settled.then(() => null)]);
     if (reached !== null) {
       // What the model still says after its result is cut off; what was said before is written down.

@@ -83,6 +83,11 @@ export class PiProcess {
           resolve(`sent what is no record of Pi: ${error instanceof Error ? error.message : String(error)}`);
         }
       });
+      // Without its bridge Pi can hand over nothing. When it ends, its pipe closes too, and how it ended says more.
+      this.port.onClose((error) => {
+        if (error === undefined) setTimeout(() => resolve("closed the pipe of its bridge"), AGENT.settleMs).unref();
+        else resolve(`said on the pipe of its bridge what is not understood: ${error.message}`);
+      });
       process.once("exit", (code, signal) => {
         setImmediate(() => resolve(`ended with ${signal ?? `code ${code}`}`));
       });
