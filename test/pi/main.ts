@@ -1,5 +1,6 @@
 /**
- * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi [-- --json] [-- --only word] [-- --report FILE]`.
+ * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi`, after `--` also `--json`,
+ * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi).
  * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
  */
 import { writeFileSync } from "node:fs";
@@ -8,10 +9,12 @@ import { installPi } from "./install.ts";
 import { MockServer } from "./mock-model.ts";
 import { Stage } from "./stage.ts";
 
+const option = (name: string): string | undefined =>
+  process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined;
 const json = process.argv.includes("--json");
-const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf("--only") + 1] : undefined;
+const only = option("--only");
 /** `--report FILE` writes what `--json` prints, for whoever starts this as a part of more. */
-const report = process.argv.includes("--report") ? process.argv[process.argv.indexOf("--report") + 1] : undefined;
+const report = option("--report");
 const say = (line: string): void => void process[json ? "stderr" : "stdout"].write(`${line}\n`);
 
 // Nothing but the loopback: no catalog, no update check, no telemetry.
@@ -28,7 +31,7 @@ const chosen = CASES.filter(({ name }) => only === undefined || name.includes(on
 const failures: { name: string; error: string }[] = [];
 let passed = 0;
 
-const installed = installPi(say);
+const installed = installPi(say, option("--cli"));
 if (installed.ok) {
   const server = new MockServer();
   await server.start();

@@ -32,6 +32,11 @@ export async function within(ms: number, ...promises: readonly Promise<unknown>[
 
 const BRIDGE_FD = 3;
 
+/** The bulk of what Pi says, and nothing that is needed here: it is not even parsed. */
+const UNREAD = ["message_update", "message_start", "tool_execution_update", "agent_end"].map(
+  (type) => `{"type":"${type}"`,
+);
+
 /** The response to every command of a Pi that has ended. */
 const GONE: PiRecord = { type: "response", success: false, error: "Pi is gone." };
 
@@ -84,11 +89,16 @@ export class PiProcess {
         }
       });
       // Without its bridge Pi can hand over nothing. When it ends, its pipe closes too, and how it ended says more.
+      let patience: NodeJS.Timeout | undefined;
       this.port.onClose((error) => {
-        if (error === undefined) setTimeout(() => resolve("closed the pipe of its bridge"), AGENT.settleMs).unref();
-        else resolve(`said on the pipe of its bridge what is not understood: ${error.message}`);
+        if (error !== undefined) resolve(`said on the pipe of its bridge what is not understood: ${error.message}`);
+        else if (process.exitCode === null && process.signalCode === null) {
+          patience = setTimeout(() => resolve("closed the pipe of its bridge"), AGENT.settleMs);
+        }
       });
       process.once("exit", (code, signal) => {
+        clearTimeout(patience);
+        // What it said last is still in its pipes.
         setImmediate(() => resolve(`ended with ${signal ?? `code ${code}`}`));
       });
     });
@@ -170,8 +180,7 @@ export class PiProcess {
   }
 
   #record(line: string): void {
-    // The bulk of the stream, and nothing that is needed here.
-    if (line.startsWith('{"type":"message_update"')) return;
+    if (UNREAD.some((start) => line.startsWith(start))) return;
     const record = JSON.parse(line) as PiRecord;
     if (record.type === "response") {
       const answer = this.#answers.get(String(record["id"]));

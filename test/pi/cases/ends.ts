@@ -184,7 +184,8 @@ export const ends: readonly Case[] = [
     async run(stage) {
       const check = await checkPi({ command: [...stage.command], agentDir: stage.agentDir });
       assert.equal(check.ok, true);
-      assert.deepEqual(check.ok && [check.version, /^\d+\.\d+\.\d+$/.test(check.node ?? "")], ["1.6.0", true]);
+      assert.match(check.ok ? check.version : "", /^\d+\.\d+\.\d+$/);
+      assert.match((check.ok ? check.node : null) ?? "", /^\d+\.\d+\.\d+$/);
       if (Number(process.versions.node.split(".")[0]) < 22) {
         const old = await checkPi({ command: [process.execPath, stage.command[1] ?? ""] });
         assert.equal(old.ok, false);

@@ -115,7 +115,7 @@ test("line and paragraph separators inside a record do not end it", async () => 
 });
 
 test("a Pi that ignores abort, end of input and TERM is killed", async () => {
-  expect(await run("deaf", { timeoutMs: 500 })).toMatchObject({
+  expect(await run("deaf", { timeoutMs: 2_000 })).toMatchObject({
     outcome: "timed_out",
     error: { kind: "nodeTimedOut" },
   });
