@@ -6,8 +6,9 @@ import { endTree, MARK_VARIABLE, markedProcesses, membersOf, startIdentity } fro
 
 const mark = `test-${process.pid}`;
 const children: ChildProcess[] = [];
-afterEach(() => {
+afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
+  expect(await endTree({ pid: null, startIdentity: null, mark }, 0, 5_000)).toEqual([]);
 });
 
 /** Starts a shell in a group of its own; resolves with the pids that it prints. */
@@ -41,7 +42,7 @@ test("what ignores TERM is killed after the grace", { skip: !linux }, async () =
 });
 
 test("a pid that belongs to somebody else now is left alone", async () => {
-  const stranger = await shell("echo $$; sleep 600");
+  const stranger = await shell("echo $$; exec sleep 600");
   expect(await endTree({ pid: stranger.pid, startIdentity: "linux-proc-start:1" }, 10, 100)).toEqual([]);
   expect(startIdentity(stranger.pid)).toBe(stranger.startIdentity);
 });

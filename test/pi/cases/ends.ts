@@ -41,7 +41,7 @@ export const ends: readonly Case[] = [
     name: "when the time is up, everything that the agent started is gone before the step ends",
     model: hidingWriters,
     async run(stage) {
-      const work = stage.run({ timeoutMs: 8_000 });
+      const work = stage.run({ timeoutMs: 10_000 });
       await until(writing(stage));
       const outcome = await work;
       assert.equal(outcome.outcome, "timed_out");
