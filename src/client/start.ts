@@ -10,6 +10,7 @@ import { z } from "zod";
 
 import { HoldpointError, fromErrorRecord, isHoldpointError } from "../contracts/errors.ts";
 import { CLIENT } from "../contracts/limits.ts";
+import { MARK_VARIABLE } from "../contracts/process-tree.ts";
 import { errorRecordSchema } from "../contracts/protocol/shared.ts";
 import { openConnection, type Connection } from "./connection.ts";
 import { silentServer } from "./holder.ts";
@@ -104,6 +105,8 @@ function spawnDetached(options: StartOptions): ChildProcess {
   env["HOLDPOINT_READY_LINE"] = "1";
   if (options.mayIdleOut) env["HOLDPOINT_ON_DEMAND"] = "1";
   else delete env["HOLDPOINT_ON_DEMAND"];
+  // An agent may have started this client; the server it finds is not part of that agent and must not end with it.
+  delete env[MARK_VARIABLE];
   try {
     return spawn(process.execPath, [options.entry ?? serverEntry()], {
       // The home, not the caller's folder: a server must not keep a project folder (or a mount) busy.

@@ -42,6 +42,13 @@ const serverSchema = z.strictObject({
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 
+const piSchema = z.strictObject({
+  /** The Pi for agent nodes: a name in PATH, a path, or a program with its first arguments (a Node and Pi's cli.js). */
+  command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
+  /** Pi's own folder (settings, models, login); left out: Pi's default. */
+  agentDir: z.string().startsWith("/", "must be an absolute path").optional(),
+});
+
 export const configSchema = z.strictObject({
   schema: z.literal("holdpoint.config.v1"),
   people: z.record(name, personSchema).default({}),
@@ -50,11 +57,13 @@ export const configSchema = z.strictObject({
   /** IANA zone for times where the reader's own is not known. */
   timeZone: z.string().default("UTC"),
   server: serverSchema.default({ logLevel: "info" }),
+  pi: piSchema.default({ command: "pi" }),
   retention: z.strictObject({ runDays: z.number().int().min(1).max(3_650).default(30) }).default({ runDays: 30 }),
 });
 
 export type Config = z.infer<typeof configSchema>;
 export type Audience = Config["audiences"][string];
+export type PiConfig = Config["pi"];
 export type TelegramProfile = Config["telegramProfiles"][string];
 
 /** A destination in its pieces: which channel carries it, the place (chat) and the topic in it. */

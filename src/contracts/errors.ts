@@ -229,6 +229,26 @@ export const ERRORS = {
     when: "A node is of a kind that the place where the workflow runs cannot execute.",
     remedy: "Run the workflow with the server, or script this kind of node in the test.",
   },
+  piUnavailable: {
+    code: "HP441",
+    when: "A workflow has agent nodes and no suitable Pi was found.",
+    remedy: "Install Pi and a Node that it runs on, or name them as `pi.command` in config.json.",
+  },
+  agentFailed: {
+    code: "HP442",
+    when: "The agent of a node could not work: Pi did not start or ended, or its model provider failed.",
+    remedy: "See the message; try `pi` by hand with the same model.",
+  },
+  outputRefused: {
+    code: "HP443",
+    when: "The validation of a node refused what its agent submitted, again and again.",
+    remedy: "Let `validate` say what is wrong, and expectedOutput what is wanted.",
+  },
+  agentStopped: {
+    code: "HP444",
+    when: "The agent of a node was stopped because its run was.",
+    remedy: "Nothing to do.",
+  },
   decisionNotFound: {
     code: "HP501",
     when: "No decision has this fingerprint or id.",

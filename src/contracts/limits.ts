@@ -228,7 +228,7 @@ export const DEMO = {
   endMs: 6_000,
 } as const;
 
-/** Agent steps (CONTRACTS 1.7). */
+/** Agent steps (CONTRACTS 1.7) and the Pi that executes them. */
 export const AGENT = {
   /** One prompt, contract included: above this a model loses what it was asked. */
   promptChars: 96_000,
@@ -252,6 +252,22 @@ export const AGENT = {
   statusDetailChars: 200,
   tools: 256,
   toolNameChars: 128,
+  /** Refused submissions of one attempt: a model that never fits the contract must not spend money without end. */
+  refusals: 20,
+  /** From the start of Pi until its bridge is there: 0.5 s when measured, 1.4 s with cold files. */
+  readyMs: 15_000,
+  /** After a submission was accepted, Pi may write down its turn. */
+  settleMs: 1_000,
+  /** A turn that was told to abort may tidy up. */
+  abortGraceMs: 3_000,
+  /** What is killed is gone; if not, the kernel holds it. */
+  goneMs: 10_000,
+  /** One record of Pi's: the end of a turn repeats its whole conversation. */
+  recordBytes: 67_108_864,
+  /** The end of Pi's diagnostics in an error message. */
+  diagnosticChars: 2_000,
+  /** `pi --version`: 0.4 s when measured. */
+  checkMs: 15_000,
 } as const;
 
 /** Commands that actions and shell nodes run (CONTRACTS 1.4). */

@@ -1,4 +1,5 @@
 /** The engine's host in a runner: every request becomes a frame to the server, every answer a resolved promise. */
+import type { AgentStep } from "../contracts/agent-step.ts";
 import type { CommandResult, CommandSpec } from "../contracts/command.ts";
 import { fromErrorRecord, HoldpointError } from "../contracts/errors.ts";
 import type { IncludeTransition } from "../contracts/include.ts";
@@ -6,8 +7,9 @@ import { CONTENT, VALUE } from "../contracts/limits.ts";
 import type { FromRunner, StepEntry, ToRunner } from "../contracts/protocol/runner.ts";
 import type { ContentRef, JsonValue } from "../contracts/protocol/shared.ts";
 import { settingsVersionSchema, type SettingsVersion } from "../contracts/settings.ts";
-import { updateReceiptSchema, type UpdateReceipt } from "../contracts/update.ts";
+import { updateReceiptSchema, type UpdateEnvelope, type UpdateReceipt } from "../contracts/update.ts";
 import type {
+  AgentOutcome,
   CheckpointAsked,
   CommandListeners,
   DecisionAsked,
@@ -18,8 +20,10 @@ import type {
   NotificationAsked,
   SettingsAsked,
   UpdateAsked,
+  Validate,
 } from "../workflow/engine/index.ts";
 import { readContent, sendContent } from "./contents.ts";
+import type { AgentLaunch } from "./agent/index.ts";
 import type { Registrar } from "./shell/index.ts";
 import { StepStream } from "./stream.ts";
 
@@ -38,10 +42,16 @@ export class ServerHost implements EngineHost {
   /** What was sent last: an action's result is its step's output too. */
   #lastSent: { readonly value: JsonValue; readonly ref: ContentRef } | undefined;
   #messages = 0;
+  #launch: AgentLaunch | undefined;
 
   constructor(send: (frame: FromRunner) => void) {
     this.#send = send;
     this.#stream = new StepStream((first, entries) => send({ type: "advance", first, entries }));
+  }
+
+  /** What agents of this launch need to know; before the first node. */
+  launched(launch: AgentLaunch): void {
+    this.#launch = launch;
   }
 
   /** Hands a reply to whoever asked; false if nobody did. */
@@ -129,6 +139,23 @@ export class ServerHost implements EngineHost {
     // Only loaded when it is needed: a runner that never started a process is known to have none.
     const { runCommand } = await import("./shell/index.ts");
     return runCommand(spec, this.registrar("shell", owner), signal, listeners);
+  }
+
+  async runAgent(
+    step: AgentStep & { readonly step: number },
+    validate: Validate,
+    signal: AbortSignal,
+  ): Promise<AgentOutcome> {
+    if (this.#launch === undefined) throw new Error("there was no launch");
+    const { nodeId, step: number, visit } = step;
+    // Only loaded when it is needed, like the shell.
+    const { runAgent } = await import("./agent/index.ts");
+    const ports = {
+      ...this.registrar("agent", { nodeId, step: number }),
+      publish: async (envelope: UpdateEnvelope, sourceId: string) =>
+        accepted(await this.#ask({ type: "update", step: number, nodeId, visit, envelope, sourceId })),
+    };
+    return runAgent(step, this.#launch, ports, validate, signal);
   }
 
   /** Makes process groups of a node known to the server. */

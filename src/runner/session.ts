@@ -61,6 +61,7 @@ class Session {
       case "launch":
         if (this.#launched) throw unexpected("a second launch");
         this.#launched = true;
+        this.#host.launched(frame);
         return this.#guard(this.#launch(frame));
       case "state.results":
         this.#results.push(...frame.items);

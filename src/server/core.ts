@@ -13,6 +13,7 @@ import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
 import type { Ports, Timer } from "./ports.ts";
+import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { RunWatchers } from "./views/run-watchers.ts";
@@ -92,6 +93,7 @@ export class ServerCore {
       crashes: this.crashes,
       cacheDir: options.cacheDir,
       sourcesDir: options.sourcesDir,
+      agents: new AgentNodes(() => this.#config.pi, options.home),
       maxRuns: options.config.server.maxRuns,
     });
     this.channels = new ChannelSupervisor({

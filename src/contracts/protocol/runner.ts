@@ -82,6 +82,17 @@ export const runnerLaunchSchema = z.strictObject({
   cacheDir: z.string().nullable(),
   /** Folder in which the contents of `sources` lie under their SHA-256. */
   sourcesDir: z.string().nullable().optional(),
+  /** The Pi for agent nodes; left out or null: this runner executes none. */
+  pi: z
+    .strictObject({
+      command: z.union([z.string(), z.array(z.string())]),
+      /** Pi's own folder; null: Pi's default. */
+      agentDir: z.string().nullable(),
+    })
+    .nullable()
+    .optional(),
+  /** Folder in which the agents of this run keep their sessions. */
+  agentsDir: z.string().nullable().optional(),
 });
 export type RunnerLaunch = z.infer<typeof runnerLaunchSchema>;
 

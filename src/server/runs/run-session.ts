@@ -9,6 +9,7 @@ import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Ports } from "../ports.ts";
+import type { AgentNodes } from "./agent-nodes.ts";
 import { ContentExchange } from "./content-exchange.ts";
 import { type Proposal, take } from "./proposals.ts";
 import { resumeFrames } from "./resume-frames.ts";
@@ -32,6 +33,7 @@ export interface RunSessionDeps {
   readonly cacheDir: string;
   /** Where approved source files are laid out. */
   readonly sourcesDir: string;
+  readonly agents: AgentNodes;
   readonly ports: Pick<Ports, "processes">;
 }
 
@@ -94,6 +96,7 @@ export class RunSession {
       inputParsed: claimed.definitionDigest !== null,
       cacheDir: this.#deps.cacheDir,
       sourcesDir: this.#deps.sourcesDir,
+      ...this.#deps.agents.launch,
     });
   }
 
@@ -234,6 +237,15 @@ export class RunSession {
   async #ready(frame: Extract<FromRunner, { type: "ready" }>): Promise<void> {
     const { store } = this.#deps;
     const { claim } = this.claimed;
+    // A definition is sent by the first launch of a run, and by one that loaded another.
+    const obstacle = frame.definition === undefined ? null : await this.#deps.agents.obstacle(frame.definition);
+    if (this.end !== "open") return;
+    if (obstacle !== null) {
+      await store.runs.loadFailed({ claim, error: obstacle.toRecord() });
+      this.#send({ type: "stop", reason: "the workflow cannot run here" });
+      this.#finish("finished");
+      return this.#deps.wake.channels();
+    }
     const approved = this.claimed.sources;
     if (approved === null && frame.sources === undefined)
       throw new HoldpointError("protocolRejected", "The runner did not say of which files the workflow is made.");

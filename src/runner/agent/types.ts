@@ -1,0 +1,70 @@
+/** What the engine gives to an agent step and gets from it, and what the executor needs from its surroundings. */
+import type { PiConfig } from "../../contracts/config.ts";
+import type { ErrorRecord } from "../../contracts/errors.ts";
+import type { AgentUpdate } from "../../contracts/pi/bridge.ts";
+import type { AgentContract } from "../../contracts/pi/step-prompt.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+
+export interface AgentStep {
+  /** Full compiled path. */
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly attempt: number;
+  readonly prompt: string;
+  readonly contract: AgentContract;
+  /** Names of Pi's tools; `[]`: only submit and update; null: what Pi offers by default. */
+  readonly allowedTools: readonly string[] | null;
+  /** From the call of `run`; null: none. */
+  readonly timeoutMs: number | null;
+  readonly statusDetail?: string | undefined;
+}
+
+export type Validate = (value: JsonValue) => Promise<Validated>;
+export type Validated =
+  | { readonly ok: true; readonly value: JsonValue }
+  /** `message` goes to the model. */
+  | { readonly ok: false; readonly message: string };
+
+export type AgentOutcome =
+  | { readonly outcome: "ok"; readonly output: JsonValue }
+  | { readonly outcome: "failed" | "timed_out"; readonly error: ErrorRecord };
+
+/** An update of an agent, with the attempt that it belongs to and the call that makes it idempotent. */
+export interface AgentStepUpdate {
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly attempt: number;
+  readonly toolCallId: string;
+  readonly update: AgentUpdate;
+}
+
+export interface AgentExecutorOptions {
+  readonly runId: string;
+  /** Where agents work. */
+  readonly cwd: string;
+  /** A folder for this run's sessions, as `agentFolder` names it; it is made when it is needed. */
+  readonly folder: string;
+  readonly pi: PiConfig;
+  /**
+   * Registers a child durably. Nothing is prompted before the promise resolves; when it rejects, the child is ended
+   * and the step rejects with that error.
+   */
+  register(pid: number, startIdentity: string): Promise<void>;
+  /** The child and everything that belonged to it are gone. */
+  unregister(pid: number, startIdentity: string): Promise<void>;
+  /** Stores an update; its message goes to the model when it rejects. Left out: updates are refused. */
+  publishUpdate?(update: AgentStepUpdate): Promise<unknown>;
+}
+
+export interface AgentExecutor {
+  /** An allow-list of tools is enforced, not only asked for. */
+  readonly enforcesAllowedTools: true;
+  /**
+   * Executes one step. Resolves only when nothing of the agent runs any more. After `signal` was aborted the outcome is
+   * `failed` with `agentStopped`. Rejects only for what is not the agent's doing: the registration refused, a process
+   * that cannot be killed.
+   */
+  run(step: AgentStep, validate: Validate, signal: AbortSignal): Promise<AgentOutcome>;
+  /** Stops every step and waits for its end; later steps are refused. */
+  close(): Promise<void>;
+}

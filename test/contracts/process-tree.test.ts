@@ -1,0 +1,52 @@
+/** Which processes belong to a child, and that all of them end with it. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import { endTree, MARK_VARIABLE, markedProcesses, membersOf, startIdentity } from "../../src/contracts/process-tree.ts";
+
+const mark = `test-${process.pid}`;
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  expect(await endTree({ pid: null, startIdentity: null, mark }, 0, 5_000)).toEqual([]);
+});
+
+/** Starts a shell in a group of its own; resolves with the pids that it prints. */
+async function shell(script: string): Promise<{ pid: number; printed: number[]; startIdentity: string | null }> {
+  const env = { ...process.env, [MARK_VARIABLE]: mark };
+  const child = spawn("sh", ["-c", script], { detached: true, env, stdio: ["ignore", "pipe", "ignore"] });
+  children.push(child);
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+  const pid = child.pid ?? 0;
+  return { pid, printed: String(chunk).trim().split(/\s+/).map(Number), startIdentity: startIdentity(pid) };
+}
+
+const linux = process.platform === "linux";
+
+test("a child in its own session, left behind by its parent, still belongs to the tree", { skip: !linux }, async () => {
+  const tree = await shell("setsid sleep 600 & echo $!; sleep 600");
+  const orphaned = await shell("(setsid sleep 600 & echo $!)");
+  await once(children.at(-1) as ChildProcess, "exit");
+  for (const { pid, printed, startIdentity } of [tree, orphaned]) {
+    expect(membersOf({ pid, startIdentity, mark })).toEqual(expect.arrayContaining(printed));
+  }
+  expect(await endTree({ ...tree, mark }, 2_000, 5_000)).toEqual([]);
+  expect(markedProcesses((value) => value === mark)).toEqual([]);
+});
+
+test("what ignores TERM is killed after the grace", { skip: !linux }, async () => {
+  const tree = await shell("trap '' TERM; sh -c \"trap '' TERM; echo \\$\\$; while :; do sleep 1; done\"; :");
+  expect(startIdentity(tree.printed[0] ?? 0)).not.toBeNull();
+  expect(await endTree({ ...tree, mark }, 50, 5_000)).toEqual([]);
+  expect(startIdentity(tree.printed[0] ?? 0)).toBeNull();
+});
+
+test("a pid that belongs to somebody else now is left alone", async () => {
+  const stranger = await shell("echo $$; exec sleep 600");
+  expect(await endTree({ pid: stranger.pid, startIdentity: "linux-proc-start:1" }, 10, 100)).toEqual([]);
+  expect(startIdentity(stranger.pid)).toBe(stranger.startIdentity);
+});
+
+test("the caller never belongs to a tree, not even to its own", () => {
+  expect(membersOf({ pid: process.pid, startIdentity: startIdentity(process.pid) })).not.toContain(process.pid);
+});

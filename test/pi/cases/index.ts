@@ -1,0 +1,6 @@
+import type { Case } from "./case.ts";
+import { ends } from "./ends.ts";
+import { fences } from "./fences.ts";
+import { submitting } from "./submitting.ts";
+
+export const CASES: readonly Case[] = [...submitting, ...fences, ...ends];

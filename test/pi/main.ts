@@ -1,0 +1,79 @@
+/**
+ * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi`, after `--` also `--json`,
+ * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi).
+ * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
+ */
+import { writeFileSync } from "node:fs";
+import { CASES } from "./cases/index.ts";
+import { installPi } from "./install.ts";
+import { MockServer } from "./mock-model.ts";
+import { Stage } from "./stage.ts";
+
+const option = (name: string): string | undefined =>
+  process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : undefined;
+const json = process.argv.includes("--json");
+const only = option("--only");
+/** `--report FILE` writes what `--json` prints, for whoever starts this as a part of more. */
+const report = option("--report");
+const say = (line: string): void => void process[json ? "stderr" : "stdout"].write(`${line}\n`);
+
+// Nothing but the loopback: no catalog, no update check, no telemetry.
+process.env["PI_OFFLINE"] = "1";
+process.env["PI_TELEMETRY"] = "0";
+delete process.env["NODE_EXTRA_CA_CERTS"];
+
+/** The hang limit of one case. */
+const LIMIT_MS = 90_000;
+/** Cases at a time: most of a case is waiting for Pi to start. */
+const LANES = 2;
+
+const chosen = CASES.filter(({ name }) => only === undefined || name.includes(only));
+const failures: { name: string; error: string }[] = [];
+let passed = 0;
+
+const installed = installPi(say, option("--cli"));
+if (installed.ok) {
+  const server = new MockServer();
+  await server.start();
+  const queue = chosen.map((item, index) => ({ item, index }));
+  const lane = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { index, item } = next;
+      const began = performance.now();
+      const stage = new Stage(`case${index}`, installed.command, server, item.model);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`did not end within ${LIMIT_MS} ms`)), LIMIT_MS);
+      });
+      try {
+        await Promise.race([item.run(stage), late]);
+        const left = stage.alive();
+        if (left.length > 0) throw new Error(`processes are left: ${left.join(", ")}`);
+        passed += 1;
+        say(`ok    ${item.name} (${Math.round(performance.now() - began)} ms)`);
+      } catch (error) {
+        const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        failures.push({ name: item.name, error: text });
+        say(`FAIL  ${item.name}\n      ${text.replaceAll("\n", "\n      ")}`);
+        for (const pid of stage.alive()) process.kill(pid, "SIGKILL");
+      } finally {
+        clearTimeout(timer);
+        stage.close();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  await server.stop();
+} else {
+  say("");
+  say(`SKIPPED: all ${chosen.length} tests against real Pi, because it cannot run here.`);
+  say(`         ${installed.reason}`);
+}
+
+const failed = failures.length + (chosen.length === 0 ? 1 : 0);
+const skipped = installed.ok ? 0 : chosen.length;
+const result = `${JSON.stringify({ passed, failed, skipped, failures })}\n`;
+if (report !== undefined) writeFileSync(report, result);
+if (json) process.stdout.write(result);
+else say(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+process.exit(failed === 0 ? 0 : 1);
