@@ -12,7 +12,7 @@ const dist = join(dirname(fileURLToPath(import.meta.url)), "../../dist");
 // What was built is what runs.
 const agent = (await import(join(dist, "src/runner/agent/index.js"))) as typeof Agent;
 export const { checkPi } = (await import(join(dist, "src/contracts/pi/check.js"))) as typeof Check;
-const { markedProcesses } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
+export const { markedProcesses } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
 
 export class Stage {
   readonly runId: string;
@@ -51,7 +51,7 @@ export class Stage {
     return agent.createAgentExecutor({
       runId: this.runId,
       cwd: this.cwd,
-      folder: agent.agentFolder(this.folder, this.runId),
+      folder: join(this.folder, "agents", this.runId),
       pi: { command: [...this.command], agentDir: this.agentDir },
       register: (pid) => {
         this.registered = pid;

@@ -6,7 +6,6 @@
  */
 export { createAgentExecutor } from "./executor.ts";
 export { runAgent, type AgentLaunch } from "./headless.ts";
-export { agentFolder } from "./session-folder.ts";
 export type {
   AgentExecutor,
   AgentExecutorOptions,

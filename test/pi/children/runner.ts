@@ -11,7 +11,7 @@ const { agentDir, command, cwd, folder, runId } = JSON.parse(process.argv[2] ?? 
 const executor = agent.createAgentExecutor({
   runId: runId ?? "",
   cwd: cwd ?? "",
-  folder: agent.agentFolder(folder ?? "", runId ?? ""),
+  folder: join(folder ?? "", "agents", runId ?? ""),
   pi: { command, agentDir },
   register: () => Promise.resolve(),
   unregister: () => Promise.resolve(),
