@@ -4,10 +4,11 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord, type ErrorRecord } from "../../contracts/errors.ts";
-import { PROCESS } from "../../contracts/limits.ts";
+import { PROCESS, WIRE } from "../../contracts/limits.ts";
 import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
 import { fromAdapterSchema, type FromAdapter, type ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { CrashLog } from "../crash-log.ts";
+import { untilWritten } from "../until-written.ts";
 import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
 import { ChannelSession, type ChannelSessionDeps } from "./channel-session.ts";
 
@@ -59,13 +60,21 @@ export class ChannelSupervisor {
   readonly #deps: SupervisorDeps;
   readonly #entries = new Map<string, Entry>();
   #stopping = false;
+  #applying: Promise<void> = Promise.resolve();
 
   constructor(deps: SupervisorDeps) {
     this.#deps = deps;
   }
 
   /** Starts every channel that is not running yet and stops those no longer asked for. */
-  async apply(specs: readonly ChannelSpec[]): Promise<void> {
+  apply(specs: readonly ChannelSpec[]): Promise<void> {
+    // One at a time: two reloads must never start two adapters of one bot.
+    this.#applying = this.#applying.then(() => this.#apply(specs));
+    return this.#applying;
+  }
+
+  async #apply(specs: readonly ChannelSpec[]): Promise<void> {
+    if (this.#stopping) return;
     const wanted = new Map(specs.map((spec) => [spec.channelId, spec]));
     const gone = [...this.#entries.values()].filter(
       (entry) => JSON.stringify(wanted.get(entry.spec.channelId)) !== JSON.stringify(entry.spec),
@@ -116,6 +125,7 @@ export class ChannelSupervisor {
   /** Gives out no new attempts, waits for those dispatching (bounded), then ends the children. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    await this.#applying;
     await Promise.all([...this.#entries.values()].map((entry) => this.#stopEntry(entry)));
   }
 
@@ -126,8 +136,7 @@ export class ChannelSupervisor {
       await Promise.race([entry.session.quiesce(), guard]);
     }
     entry.state = "stopped";
-    entry.child?.port.send({ type: "stop" });
-    await entry.child?.stop(PROCESS.killGraceMs);
+    if (entry.child) await leave(entry.child);
     await entry.running;
   }
 
@@ -163,6 +172,7 @@ export class ChannelSupervisor {
       profile: spec.profile,
       adapterEpoch,
     });
+    if (isStopped(entry)) return;
     const child = await ports.launcher.launch<FromAdapter, ToAdapter>({
       kind: "adapter",
       name: spec.channelId,
@@ -207,18 +217,31 @@ export class ChannelSupervisor {
     entry.child = undefined;
     await store.idle();
     await child.stop(PROCESS.killGraceMs);
-    await store.effects.adapterGone({ channelId: spec.channelId, adapterEpoch });
-    await store.children.ended({
-      childId: child.childId,
-      outcome: exit.signal ?? `code ${exit.code}`,
-      diagnostic: exit.diagnostic,
-    });
+    const { channelId } = spec;
+    await untilWritten(this.#deps, "the end of an adapter's attempts", () =>
+      store.effects.adapterGone({ channelId, adapterEpoch }),
+    );
+    this.#deps.wake.views();
+    const outcome = exit.signal ?? `code ${exit.code}`;
+    await untilWritten(this.#deps, "the end of an adapter", () =>
+      store.children.ended({ childId: child.childId, outcome, diagnostic: exit.diagnostic }),
+    );
     if (!this.#stopping && !isStopped(entry)) {
       entry.error = session.error ?? exitError(spec.channelId, exit);
       crashes.add("adapter", spec.channelId, exit);
       log.warn({ channel: spec.channelId, code: exit.code, signal: exit.signal, error: entry.error }, "adapter ended");
     }
   }
+}
+
+/** Lets the child say goodbye, which takes no longer than the end of its attempts; a signal ends one that does not leave. */
+async function leave(child: Child<FromAdapter, ToAdapter>): Promise<void> {
+  child.port.send({ type: "stop" });
+  let timer: NodeJS.Timeout | undefined;
+  const guard = new Promise<void>((resolve) => (timer = setTimeout(resolve, WIRE.childExitMs)));
+  await Promise.race([child.exited, guard]);
+  clearTimeout(timer);
+  await child.stop(PROCESS.killGraceMs);
 }
 
 /** Read anew: another part may have stopped the entry while this one waited. */

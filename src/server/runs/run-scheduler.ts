@@ -10,6 +10,8 @@ import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../contract
 import type { Launch } from "../../state/store.ts";
 import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
 import type { CrashLog } from "../crash-log.ts";
+import { Pump } from "../pump.ts";
+import { untilWritten } from "../until-written.ts";
 import { RunSession, type RunSessionDeps } from "./run-session.ts";
 
 /** A runner that was told to end gets this long before its group is stopped. */
@@ -36,15 +38,14 @@ export class RunScheduler {
   readonly #deps: SchedulerDeps;
   /** By runner epoch. */
   readonly #active = new Map<string, Active>();
-  #claiming = false;
-  #filling: Promise<void> = Promise.resolve();
-  #again = false;
+  readonly #pump: Pump;
   #stopped = false;
   #dueTimer: Timer | undefined;
   #renewTimer: Timer | undefined;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#pump = new Pump({ work: () => this.#fill(), clock: deps.clock, log: deps.log, what: "claiming runs" });
     this.capacity = deps.maxRuns ?? Math.min(LANES.runsMax, Math.max(LANES.runsMin, cpus().length * LANES.runsPerCore));
   }
 
@@ -63,21 +64,7 @@ export class RunScheduler {
 
   /** Looks for due runs; safe to call at any time. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#claiming) {
-      this.#again = true;
-      return;
-    }
-    this.#claiming = true;
-    this.#filling = this.#fill()
-      .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "claiming runs failed"))
-      .finally(() => {
-        this.#claiming = false;
-        if (this.#again) {
-          this.#again = false;
-          this.wake();
-        }
-      });
+    this.#pump.wake();
   }
 
   /** Ends the runner of a launch because its run was paused or cancelled; resolves when its processes are gone. */
@@ -94,7 +81,7 @@ export class RunScheduler {
     this.#stopped = true;
     this.#dueTimer?.cancel();
     this.#renewTimer?.cancel();
-    await this.#filling;
+    await this.#pump.stop();
     const entries = [...this.#active.values()];
     for (const entry of entries) entry.session?.stop("the server stops");
     await Promise.all(
@@ -134,6 +121,7 @@ export class RunScheduler {
         this.#active.delete(runnerEpoch);
         this.wake();
         this.#deps.wake.views();
+        this.#deps.wake.channels();
       });
     }
   }
@@ -146,18 +134,22 @@ export class RunScheduler {
       const session = entry.session;
       const end = session?.end ?? "stopped";
       const crashed = end === "open";
-      const error = crashed ? crashError(claim.runId, exit) : session?.error;
+      // What we know ourselves (it never became ready, a frame was refused) says more than how the process ended.
+      const error = session?.error ?? (crashed ? crashError(claim.runId, exit) : undefined);
       if (crashed) {
         log.warn({ run: claim.runId, code: exit?.code, signal: exit?.signal }, "runner crashed");
         this.#deps.crashes.add("runner", claim.runId, exit);
       }
-      const ended = await store.runs.runnerEnded({
-        runnerEpoch: claim.runnerEpoch,
-        // A proposal that was refused is the runner's failure to advance, not a stop by us.
-        outcome:
-          crashed || (end === "stopped" && session?.error) ? "crashed" : end === "stopped" ? "stopped" : "exited",
-        error: error ? toErrorRecord(error) : null,
-      });
+      const ended = await untilWritten(this.#deps, "the end of a runner", () =>
+        store.runs.runnerEnded({
+          runnerEpoch: claim.runnerEpoch,
+          // A proposal that was refused is the runner's failure to advance, not a stop by us.
+          outcome:
+            crashed || (end === "stopped" && session?.error) ? "crashed" : end === "stopped" ? "stopped" : "exited",
+          error: error ? toErrorRecord(error) : null,
+          bySignal: crashed && session?.error === undefined && (exit?.signal ?? null) !== null,
+        }),
+      );
       log.debug({ run: claim.runId, end, queue: ended.queue }, "runner ended");
     } catch (error) {
       log.error({ run: claim.runId, error: String(error) }, "watching a runner failed");
@@ -180,14 +172,11 @@ export class RunScheduler {
       return null;
     }
     entry.child = child;
-    await store.children.register({
-      childId: child.childId,
-      kind: "runner",
-      name: claim.runId,
-      pid: child.pid,
-      startIdentity: child.startIdentity,
-      epoch: serverEpoch,
-    });
+    const { childId, pid, startIdentity } = child;
+    // Until it is registered the child does nothing: it waits for its launch.
+    await untilWritten(this.#deps, "a runner's registration", () =>
+      store.children.register({ childId, kind: "runner", name: claim.runId, pid, startIdentity, epoch: serverEpoch }),
+    );
     const session = new RunSession(this.#deps, entry.claimed, child);
     entry.session = session;
     const startGuard = setTimeout(() => {
@@ -204,6 +193,8 @@ export class RunScheduler {
       leaveGuard = setTimeout(() => void child.stop(PROCESS.killGraceMs), LEAVE_MS);
       this.#deps.wake.views();
       this.#deps.wake.runs();
+      // Cards tell that the run has ended or waits for an operator.
+      this.#deps.wake.channels();
     };
     if (this.#stopped) session.stop("the server stops");
     else session.start();
@@ -215,11 +206,10 @@ export class RunScheduler {
     await store.idle();
     // Whatever a crashed runner left running in its group must be gone before the run is claimed again.
     await child.stop(PROCESS.killGraceMs);
-    await store.children.ended({
-      childId: child.childId,
-      outcome: exit.signal ?? `code ${exit.code}`,
-      diagnostic: exit.diagnostic,
-    });
+    const { diagnostic } = exit;
+    await untilWritten(this.#deps, "the end of a runner's process", () =>
+      store.children.ended({ childId, outcome: exit.signal ?? `code ${exit.code}`, diagnostic }),
+    );
     return exit;
   }
 
@@ -242,6 +232,20 @@ export class RunScheduler {
 function crashError(runId: string, exit: ChildExit | null): HoldpointError {
   if (!exit) return new HoldpointError("childStart", `The runner of ${runId} could not be started.`);
   const how = exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
-  const tail = exit.diagnostic.trim().split("\n").slice(-3).join(" | ");
+  const tail = gist(exit.diagnostic);
   return new HoldpointError("runnerCrashed", `The runner of ${runId} ${how}${tail ? `: ${tail}` : ""}.`);
+}
+
+/** The line of a diagnostic that says what happened: the first with an error's name, else the first one. */
+export function gist(diagnostic: string): string {
+  const lines = diagnostic
+    .trim()
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return (
+    lines.find((line) => /^(Uncaught )?[A-Z][A-Za-z]*(Error|Exception)\b|^\[HP\d+/.test(line)) ??
+    lines[0] ??
+    ""
+  ).slice(0, 500);
 }

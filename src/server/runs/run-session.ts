@@ -99,7 +99,8 @@ export class RunSession {
   async #stored(frame: FromRunner): Promise<void> {
     for (let failures = 0; ; failures += 1) {
       try {
-        return await this.#handle(frame);
+        await this.#handle(frame);
+        return this.#deps.wake.views();
       } catch (error) {
         // Frames of steps were followed by others; for them the runner goes back instead.
         if (frame.type === "advance" || !isUnwritten(error)) throw error;

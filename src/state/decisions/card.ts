@@ -24,6 +24,8 @@ interface RunFacts {
   finalOutput: string | null;
   error: string | null;
   parkReason: string | null;
+  parkedAt: number | null;
+  parkError: string | null;
   latest: string | null;
 }
 
@@ -66,7 +68,8 @@ function stateOf(
   const status = statusOf(request, resolutionOf(db, decision));
   const notes: CardNotes = {
     ...(repeatOf === null ? {} : { possibleRepeatOf: repeatOf }),
-    ...(run.parkReason === "workflowSourceChanged" ? { sourceChanged: true } : {}),
+    // Who has answered is told by the story.
+    ...(run.parkReason === "workflowSourceChanged" && status.kind === "pending" ? { sourceChanged: true } : {}),
   };
   const story = decision.status === "accepted" && run.latest === decision.decisionId ? storyOf(db, run) : undefined;
   return {
@@ -79,6 +82,7 @@ function stateOf(
 function runFacts(db: ValueReader, runNo: number): RunFacts {
   const row = db.get<RunFacts>(
     `SELECT r.run_id AS runId, r.status, r.finished_at AS finishedAt, r.final_output AS finalOutput, r.error, q.park_reason AS parkReason,
+       q.updated_at AS parkedAt, q.error AS parkError,
        (SELECT decision_id FROM human_decisions WHERE run_no = r.run_no ORDER BY attempt_no DESC LIMIT 1) AS latest
      FROM runs r LEFT JOIN run_queue q ON q.run_no = r.run_no WHERE r.run_no = ?`,
     runNo,
@@ -91,7 +95,7 @@ const OUTCOMES = ["completed", "failed", "timed_out", "cancelled"] as const;
 
 function storyOf(db: ValueReader, run: RunFacts): CardStory | undefined {
   const outcome = OUTCOMES.find((status) => status === run.status);
-  if (outcome === undefined || run.finishedAt === null) return undefined;
+  if (outcome === undefined || run.finishedAt === null) return waitOf(db, run);
   const detail =
     run.error !== null
       ? messageOf(db.unpack(run.error))
@@ -101,6 +105,15 @@ function storyOf(db: ValueReader, run: RunFacts): CardStory | undefined {
   return detail === undefined
     ? { outcome, at: run.finishedAt }
     : { outcome, at: run.finishedAt, detail: cutToUnits(detail, DECISION.storyUnits) };
+}
+
+/** A run that cannot go on before an operator has done something: since when, and why. */
+function waitOf(db: ValueReader, run: RunFacts): CardStory | undefined {
+  if (run.parkReason === null || run.parkReason === "decision" || run.parkReason === "paused") return undefined;
+  if (run.parkedAt === null) return undefined;
+  const detail = run.parkError === null ? undefined : messageOf(db.unpack(run.parkError));
+  const story = { outcome: "parked", at: run.parkedAt } as const;
+  return detail === undefined ? story : { ...story, detail: cutToUnits(detail, DECISION.storyUnits) };
 }
 
 function messageOf(error: unknown): string | undefined {

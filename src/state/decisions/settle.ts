@@ -1,13 +1,13 @@
 /**
  * Settlement: every copy of a card whose place in the chat is known is brought to the decision's final state, and once more
- * when the run has ended. A rule over stored references, not a list that somebody keeps: whoever stores one asks here.
+ * when the run has ended or cannot go on by itself. A rule over stored references, not a list that somebody keeps: whoever stores one asks here.
  */
 import { insertEffect, cancelPending } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { decisionByNo, type DecisionRow } from "./rows.ts";
 
-/** 1: the verdict. 2: the verdict and what became of the run. */
-type StateRevision = 1 | 2;
+/** 1: the verdict. 2: and that the run waits for an operator. 3: and how the run ended. */
+type StateRevision = 1 | 2 | 3;
 
 interface Message {
   effectNo: number;
@@ -63,23 +63,25 @@ function isShown(message: Message): message is Shown {
 }
 
 /**
- * The run has ended: the cards of its latest decision tell the end of the story. Called in the command that ends the run, after
- * its row says so. A decision that ended with the run (cancelled, expired) says that already.
+ * The run has ended, or is parked with a cause: the cards of its latest decision tell the story so far, so that nobody takes the
+ * answer for the deed. Called in the command that ends or parks the run, after its rows say so. A decision that ended with the run
+ * (cancelled, expired) says that already.
  */
 export function queueStory(tx: Tx, runNo: number): void {
   const decision = latestOf(tx, runNo);
-  if (decision?.status === "accepted") settleAll(tx, decision, 2);
+  if (decision?.status === "accepted") settleAll(tx, decision, stateRevision(tx, decision));
 }
 
-/** What a card of this decision can show now: the end of the story belongs to the run's latest decision only. */
+/** What a card of this decision can show now: the story belongs to the run's latest decision only. */
 function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
   if (decision.status !== "accepted") return 1;
-  const run = tx.get<{ finished: number | null }>(
-    "SELECT finished_at AS finished FROM runs WHERE run_no = ?",
+  const run = tx.get<{ finished: number | null; stuck: number | null }>(
+    `SELECT r.finished_at AS finished, q.status = 'parked' AND q.park_reason NOT IN ('decision', 'paused') AS stuck
+     FROM runs r LEFT JOIN run_queue q ON q.run_no = r.run_no WHERE r.run_no = ?`,
     decision.runNo,
   );
-  if (run === undefined || run.finished === null) return 1;
-  return latestOf(tx, decision.runNo)?.decisionId === decision.decisionId ? 2 : 1;
+  const told = run === undefined ? 1 : run.finished !== null ? 3 : run.stuck === 1 ? 2 : 1;
+  return told === 1 || latestOf(tx, decision.runNo)?.decisionId !== decision.decisionId ? 1 : told;
 }
 
 function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
@@ -91,10 +93,11 @@ function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
 }
 
 /** A card is edited; a question for text, which no service lets us edit, is removed: its answer stands on the card. */
-function settle(tx: Tx, decision: DecisionRow, shown: Shown, revision: StateRevision): void {
+function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): void {
   const { channelId, destination, part, place, reference } = shown;
   const isPrompt = shown.isPrompt === 1;
-  if (isPrompt && revision === 2) return;
+  // It is removed once, also when it becomes known after the run has ended.
+  const revision = isPrompt ? 1 : state;
   const { decisionId } = decision;
   const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",

@@ -1,6 +1,7 @@
 /** How a run stands in the scheduler's queue, and letting go of its claim: the parts that several commands share. */
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import { next } from "../../contracts/states.ts";
+import { queueStory } from "../decisions/settle.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { packError, type RunRow, SERVER_ACTOR } from "./rows.ts";
 
@@ -93,7 +94,7 @@ export function letGo(tx: Tx, run: RunRow, end: RunnerEnd, error: ErrorRecord | 
   return active.epoch;
 }
 
-/** Parks a run with a named cause: queue, claim, runner row and event `run.parked`. */
+/** Parks a run with a named cause: queue, claim, runner row, event `run.parked`, and its cards say so. */
 export function parkRun(
   tx: Tx,
   run: RunRow,
@@ -105,6 +106,7 @@ export function parkRun(
   letGo(tx, run, "exited", error);
   tx.event(run.resourceNo, { type: "run.parked", actor, payload: { reason, error } });
   touch(tx, run);
+  queueStory(tx, run.runNo);
 }
 
 /**

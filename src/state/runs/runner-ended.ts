@@ -14,7 +14,12 @@ export interface RunnerEnded {
   /** `stopped`: this server ended it on purpose. */
   readonly outcome: "exited" | "crashed" | "stopped";
   readonly error: ErrorRecord | null;
+  /** It was ended from outside (SIGKILL, out of memory), which says nothing against the workflow. */
+  readonly bySignal?: boolean | undefined;
 }
+
+/** A runner that dies by a signal without having advanced the run is started again this often before the run is parked. */
+const SIGNAL_LAUNCHES = 2;
 
 export interface AfterRunner {
   readonly runId: string | null;
@@ -44,7 +49,8 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
 
   const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
   const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
-  if (!progressed && input.outcome !== "stopped") {
+  const again = input.bySignal === true && queue.consecutiveErrors < SIGNAL_LAUNCHES;
+  if (!progressed && input.outcome !== "stopped" && !again) {
     parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR);
     tx.run("UPDATE run_runners SET status = ? WHERE runner_epoch = ?", END[input.outcome], input.runnerEpoch);
     return { runId: run.runId, queue: "parked", delayMs: null };
