@@ -13,6 +13,7 @@ const fast = [
   "test/client/**",
   "test/cli/**",
   "test/adapters/**",
+  "test/crash/**",
 ];
 const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
 

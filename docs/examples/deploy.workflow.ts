@@ -24,7 +24,7 @@ const inputSchema = z.object({
   target: z.string().default("production"),
   commit: z.string().default("9f2c1e7"),
   changes: z.array(z.string()).default(["Three migrations, all reversible", "Cache keys renamed"]),
-  /** Where the deployment is noted; left out, it is only printed. */
+  /** Where the deployment is noted. Left out, it is only printed; what nodes print goes to the server's log, at level debug. */
   logFile: z.string().optional(),
 });
 type Input = z.infer<typeof inputSchema>;

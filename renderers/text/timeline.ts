@@ -1,15 +1,20 @@
 /**
  * Words for the events of a run's story. An event type without words of its own is shown by its type, never hidden.
  */
+import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import type { TimelineItem } from "../../src/contracts/protocol/operations.ts";
 
 type Values = Record<string, unknown>;
 
 const str = (value: unknown): string =>
   value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+/** Longest error in a sentence, in UTF-16 units: the same one ends a node and its run, and is shown whole with the run. */
+const ERROR_UNITS = 200;
 const errorOf = (values: Values): string => {
   const error = values["error"];
-  return typeof error === "object" && error !== null && "message" in error ? String(error.message) : "";
+  return typeof error === "object" && error !== null && "message" in error
+    ? cutToUnits(String(error.message), ERROR_UNITS)
+    : "";
 };
 const tail = (text: string, before = ": "): string => (text ? `${before}${text}` : "");
 
@@ -34,6 +39,8 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "effect.reserved": (v) => `Effect ${str(v["effectType"])} begins (attempt ${str(v["attempt"])})`,
   "effect.reported": (v) => `Effect ${str(v["effectType"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
   "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}`,
+  "effect.cancelled": () => "An effect that had not begun was cancelled with the run",
+  "effect.ambiguous": () => "The run was cancelled while an effect was under way; whether it happened is not known",
   "decision.requested": (v) => `Asked ${str(v["audience"])}: ${str(v["title"])} (${str(v["fingerprint"])})`,
   "delivery.recorded": (v) => `Attempt ${str(v["attempt"])} to ${str(v["destination"])} recorded`,
   "delivery.dispatching": (v) => `Sending part ${str(v["part"])}/${str(v["of"])} to ${str(v["destination"])}`,
@@ -44,11 +51,19 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "decision.vote": (v) => `Vote: ${str(v["choice"])} by ${str(v["by"])} (${str(v["have"])} of ${str(v["need"])})`,
   "decision.answered": (v) =>
     `Answered: ${str(v["choice"])}${tail(str(v["input"]))} by ${str(v["by"])} over ${str(v["channel"])}`,
+  "decision.refused": (v) =>
+    `An answer did not count (${str(v["reason"])})${tail(str(v["choice"]))} by ${str(v["by"]) || "somebody who may not answer"} over ${str(v["channel"])}`,
   "decision.timedOut": (v) => `No answer in time; the default is used: ${str(v["choice"])}`,
   "decision.expired": () => "No answer in time, and no default",
   "decision.cancelled": (v) => `Decision cancelled${tail(str(v["reason"]))}`,
   "settlement.queued": (v) => `Card ${str(v["reference"])} is to show the outcome`,
   "settlement.outcome": (v) => `Card ${str(v["reference"])} shows the outcome: ${str(v["outcome"])}`,
+  "reply.outcome": (v) => `Reply to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
+  "channel.opened": (v) => `The adapter speaks for the channel (epoch ${str(v["channelEpoch"])})`,
+  "server.started": () => "The server started",
+  "server.recovered": (v) =>
+    `The server put in order what its predecessor left: ${str(v["runsRequeued"])} runs queued again, ${str(v["attemptsAmbiguous"])} attempts in doubt`,
+  "server.stopped": () => "The server stopped",
 };
 
 /** One sentence for an event, without its time. Values are inert text; the terminal renderer strips control characters. */

@@ -50,6 +50,8 @@ class Printer {
   readonly #events = new Set<string>();
   /** Decision id → its destinations as they were last printed. */
   readonly #destinations = new Map<string, string>();
+  /** Time of the latest line. What has no time of its own is told with it, so that times never run backwards. */
+  #latest = 0;
 
   constructor(context: Context) {
     this.#context = context;
@@ -62,10 +64,10 @@ class Printer {
       this.#events.add(key);
       this.#print(item.at, itemText(item));
     }
-    for (const decision of view.decisions) this.#decision(view, decision);
+    for (const decision of view.decisions) this.#decision(decision);
   }
 
-  #decision(view: RunView, decision: DecisionSummary): void {
+  #decision(decision: DecisionSummary): void {
     if (decision.status !== "pending") return;
     const where = destinationLines(decision).join("; ");
     const before = this.#destinations.get(decision.decisionId);
@@ -73,15 +75,16 @@ class Printer {
     this.#destinations.set(decision.decisionId, where);
     if (before === undefined) {
       this.#print(
-        view.run.updatedAt,
+        decision.createdAt,
         `Waits for ${clean(decision.audience)}: ${clean(decision.title)} (${decision.fingerprint}). ${deadlineLine(decision)}`,
       );
     }
-    this.#print(view.run.updatedAt, `${decision.fingerprint} at ${where === "" ? "no destination" : where}`);
+    this.#print(decision.createdAt, `${decision.fingerprint} at ${where === "" ? "no destination" : where}`);
   }
 
   #print(at: number, text: string): void {
-    const time = this.#context.paint("dim", clockTime(at));
+    this.#latest = Math.max(this.#latest, at);
+    const time = this.#context.paint("dim", clockTime(this.#latest));
     this.#context.lines(hang(text, this.#context.width, `${time}  `, " ".repeat(10)));
   }
 }

@@ -3,6 +3,7 @@
  * The command line: the bin of the package. Only what `--help` needs is imported here; commands are loaded when used.
  */
 import type { Io } from "./context.ts";
+import { EXIT } from "./exit-codes.ts";
 import { runCli } from "./program.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -23,9 +24,10 @@ const io: Io = {
   },
 };
 
-// `holdpoint runs | head -1` closes our output early; that is no fault.
+// `holdpoint runs | head -1` closes our output early. How the command ends counts when it is known by then; else the code
+// is that of a program that SIGPIPE ended, never 0: what was followed may still fail.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
+  if (error.code === "EPIPE") process.exit(process.exitCode ?? EXIT.brokenPipe.code);
   throw error;
 });
 

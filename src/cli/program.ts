@@ -145,6 +145,12 @@ function build(io: Io, run: Run): Command {
   add(server, "status", "what it is doing", async () => (await import("./commands/server.ts")).serverStatus);
   add(
     server,
+    "reload",
+    "read config.json again, without a restart",
+    async () => (await import("./commands/server.ts")).serverReload,
+  );
+  add(
+    server,
     "stop",
     "stop it; runs go on at the next start",
     async () => (await import("./commands/server.ts")).serverStop,

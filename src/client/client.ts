@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
 import type { ClientRequest, ClientResponse } from "../contracts/protocol/client.ts";
 import type { OperationName, OperationPayload, OperationResult, RunView } from "../contracts/protocol/operations.ts";
-import { openConnection, type Connection } from "./connection.ts";
+import { isSilence, openConnection, type Connection } from "./connection.ts";
 import { checkSocketPath, resolveHome, socketPathOf } from "./home.ts";
 import { requestOf, resultOf, type CallOptions } from "./requests.ts";
 import { startServer } from "./start.ts";
@@ -125,7 +125,9 @@ class Client implements HoldpointClient {
       connection = await openConnection(this.#socketPath, this.clientId);
     } catch (error) {
       if (this.#options.startOnDemand !== true || !isUnavailable(error)) throw error;
-      this.#options.onStarting?.();
+      // A silent server is not an absent one. The attempt is made all the same: it finds the server when it wakes up,
+      // and says who holds the home when it does not.
+      if (!isSilence(error)) this.#options.onStarting?.();
       connection = await startServer({
         home: this.home,
         socketPath: this.#socketPath,

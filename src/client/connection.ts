@@ -3,6 +3,7 @@
  * that is the business of its owner.
  */
 import { createConnection, type Socket } from "node:net";
+import { dirname } from "node:path";
 import { z } from "zod";
 
 import { HoldpointError, fromErrorRecord, isHoldpointError } from "../contracts/errors.ts";
@@ -19,6 +20,7 @@ import {
 } from "../contracts/protocol/client.ts";
 import { PROTOCOL } from "../contracts/protocol/shared.ts";
 import { framePort, type FramePort } from "../contracts/wire/frames.ts";
+import { silentServer } from "./holder.ts";
 import { skewError } from "./skew.ts";
 
 /** A hello of another protocol may have other fields; only these are needed to say who must be updated. */
@@ -47,7 +49,7 @@ interface Waiting {
  * Connects to a socket and exchanges `hello`.
  *
  * @param clientId sent as this client's connection id; the scope of its idempotency keys
- * @throws HoldpointError `serverUnavailable` when nothing answers within CLIENT.connectMs, `versionSkew` when the
+ * @throws HoldpointError `serverUnavailable` when nothing answers within CLIENT.connectMs (see `isSilence`), `versionSkew` when the
  *   server speaks another protocol.
  */
 export async function openConnection(socketPath: string, clientId: string): Promise<Connection> {
@@ -56,7 +58,7 @@ export async function openConnection(socketPath: string, clientId: string): Prom
   const own = product();
   const hello = new Promise<void>((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(unavailable(socketPath, `it did not greet within ${CLIENT.connectMs} ms`)),
+      () => reject(silent(socketPath, `no greeting within ${CLIENT.connectMs} ms`)),
       CLIENT.connectMs,
     );
     const settle = (error?: HoldpointError): void => {
@@ -86,11 +88,14 @@ export async function openConnection(socketPath: string, clientId: string): Prom
 function dial(socketPath: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(socketPath);
-    const fail = (why: string): void => {
+    const fail = (error: HoldpointError): void => {
       socket.destroy();
-      reject(unavailable(socketPath, why));
+      reject(error);
     };
-    const timer = setTimeout(() => fail(`no connection within ${CLIENT.connectMs} ms`), CLIENT.connectMs);
+    const timer = setTimeout(
+      () => fail(silent(socketPath, `no connection within ${CLIENT.connectMs} ms`)),
+      CLIENT.connectMs,
+    );
     socket.once("connect", () => {
       clearTimeout(timer);
       socket.removeAllListeners("error");
@@ -98,7 +103,7 @@ function dial(socketPath: string): Promise<Socket> {
     });
     socket.once("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      fail(dialProblem(error));
+      fail(unavailable(socketPath, dialProblem(error)));
     });
   });
 }
@@ -190,6 +195,15 @@ function lost(error?: Error): HoldpointError {
   return new HoldpointError("serverUnavailable", `The server closed the connection${why}.`, {
     details: { lost: true },
   });
+}
+
+/** Whether an error says that somebody listens but does not answer. */
+export function isSilence(error: unknown): boolean {
+  return isHoldpointError(error) && error.details?.["silent"] === true;
+}
+
+function silent(socketPath: string, why: string): HoldpointError {
+  return silentServer(dirname(socketPath), why);
 }
 
 function unavailable(socketPath: string, why: string): HoldpointError {

@@ -12,6 +12,7 @@ import { HoldpointError, fromErrorRecord, isHoldpointError } from "../contracts/
 import { CLIENT } from "../contracts/limits.ts";
 import { errorRecordSchema } from "../contracts/protocol/shared.ts";
 import { openConnection, type Connection } from "./connection.ts";
+import { silentServer } from "./holder.ts";
 import { serverLogOf, startLogOf } from "./home.ts";
 
 const refusalSchema = z.strictObject({ ready: z.literal(false), error: errorRecordSchema });
@@ -41,7 +42,8 @@ export interface StartOptions {
  * race ends by itself, and both clients find the winner.
  *
  * @throws HoldpointError the server's own error when it refuses to start (for example `configInvalid`), else
- *   `serverUnavailable` with its last words and the place of its logs.
+ *   `serverUnavailable`: with its last words and the place of its logs, or with the pid of a silent server that holds
+ *   the home.
  */
 export async function startServer(options: StartOptions): Promise<Connection> {
   const child = spawnDetached(options);
@@ -50,8 +52,7 @@ export async function startServer(options: StartOptions): Promise<Connection> {
   child.once("exit", (code, signal) => (ended = signal === null ? `exit code ${code}` : `signal ${signal}`));
   const timeoutMs = options.timeoutMs ?? CLIENT.startMs;
   const over = new AbortController();
-  const late = (): HoldpointError =>
-    startError(options.home, `the started server did not answer within ${timeoutMs} ms`);
+  const late = (): HoldpointError => lateError(options.home, timeoutMs);
   const timer = setTimeout(() => over.abort(late()), timeoutMs);
   try {
     return await pRetry(() => attempt(options, () => ended), {
@@ -116,6 +117,13 @@ function spawnDetached(options: StartOptions): ChildProcess {
   }
 }
 
+/** Nobody answered in time: another server holds the home and is silent, or the started one did not get so far. */
+function lateError(home: string, timeoutMs: number): HoldpointError {
+  const refusal = refusalOf(home);
+  if (refusal?.kind === "serverRunning") return silentServer(home, `no answer within ${timeoutMs} ms`);
+  return refusal ?? startError(home, `the started server did not answer within ${timeoutMs} ms`);
+}
+
 function startError(home: string, why: string): HoldpointError {
   const words = lastWords(home);
   return new HoldpointError(
@@ -143,9 +151,12 @@ function parsed(line: string): unknown {
   }
 }
 
-/** The end of the start log, at most 600 characters. */
+/** The end of the start log, at most 600 characters, without the lines for programs. */
 function lastWords(home: string): string {
-  return startLog(home).trim().slice(-600);
+  const lines = startLog(home)
+    .split("\n")
+    .filter((line) => !line.startsWith('{"ready":'));
+  return lines.join("\n").trim().slice(-600);
 }
 
 function startLog(home: string): string {

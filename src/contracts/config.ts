@@ -2,6 +2,7 @@
  * `holdpoint.config.v1`: people, audiences, Telegram profiles and server settings, in one file.
  * There is no default audience; a name that is used but not defined is an error at load.
  */
+import { normalize } from "node:path";
 import { z } from "zod";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
@@ -32,7 +33,7 @@ const telegramProfileSchema = z.strictObject({
   tokenFile: z.string().startsWith("/", "must be an absolute path"),
   allowedUserIds: z.array(telegramId).min(1),
   allowedChatIds: z.array(telegramId).min(1),
-  apiRoot: z.url().default("https://api.telegram.org"),
+  apiRoot: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).default("https://api.telegram.org"),
 });
 
 const serverSchema = z.strictObject({
@@ -122,6 +123,15 @@ function crossCheck(config: Config, where: string): void {
         problem(`people.${person}.telegram: id ${id} already belongs to "${other}"; a vote must belong to one person.`);
       owners.set(id, person);
     }
+  }
+  const bots = new Map<string, string>();
+  for (const [profile, { tokenFile }] of Object.entries(config.telegramProfiles)) {
+    const other = bots.get(normalize(tokenFile));
+    if (other !== undefined)
+      problem(
+        `telegramProfiles.${profile}.tokenFile: ${tokenFile} is already the token file of "${other}"; two profiles of one bot would take each other's updates.`,
+      );
+    bots.set(normalize(tokenFile), profile);
   }
   for (const [audience, entry] of Object.entries(config.audiences)) {
     for (const text of entry.destinations) {

@@ -51,12 +51,12 @@ export const ERRORS = {
   configInvalid: {
     code: "HP201",
     when: "config.json cannot be read, parsed or validated.",
-    remedy: "Correct the named field, then run `holdpoint config check`.",
+    remedy: "Correct the named field, run `holdpoint config check`, then `holdpoint server reload` if a server runs.",
   },
   audienceUnknown: {
     code: "HP202",
     when: "A decision names an audience that the configuration does not have.",
-    remedy: "Add the audience to config.json, or use one of those listed.",
+    remedy: "Add the audience to config.json and run `holdpoint server reload`, or use one of those listed.",
   },
   tokenFile: {
     code: "HP203",
@@ -333,7 +333,7 @@ export const ERRORS = {
   storageBroken: {
     code: "HP706",
     when: "SQLite reported a damaged file, an I/O error or no memory.",
-    remedy: "Check the disk; restore a backup with `holdpoint state verify` as a guide.",
+    remedy: "Check the disk, stop the server, and put back a copy of the home from your backups.",
   },
   serverRunning: {
     code: "HP801",

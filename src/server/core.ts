@@ -69,7 +69,12 @@ export class ServerCore {
       views: () => this.watchers.wake(),
     };
     const access = (): Access => this.access();
-    this.#hearing = new Hearing(clock, log, () => this.#deadlines.wake());
+    this.#hearing = new Hearing(
+      clock,
+      log,
+      () => this.#specs().map((spec) => spec.channelId),
+      () => this.#deadlines.wake(),
+    );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
     this.scheduler = new RunScheduler({
       store,
@@ -195,11 +200,7 @@ export class ServerCore {
 
   async #begin(silentSince: number | null): Promise<void> {
     const specs = this.#specs();
-    if (silentSince !== null)
-      this.#hearing.begin(
-        silentSince,
-        specs.map((spec) => spec.channelId),
-      );
+    if (silentSince !== null) this.#hearing.begin(silentSince);
     await this.channels.apply(specs);
     this.scheduler.start();
     this.#deadlines.wake();
@@ -211,7 +212,7 @@ export class ServerCore {
     const { clock, log } = this.options.ports;
     this.#heartbeat = clock.timer(clock.now() + LEASE.renewMs, () => {
       if (this.#stopped) return;
-      this.#hearing.tick(this.#specs().map((spec) => spec.channelId));
+      this.#hearing.tick();
       this.options.store.server
         .heartbeat({ epoch: this.epoch })
         .catch((error: unknown) => log.error({ error: String(error) }, "heartbeat failed"));

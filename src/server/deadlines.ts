@@ -3,6 +3,7 @@ import type { Store } from "../state/store.ts";
 import type { AccessSource, Wake } from "./context.ts";
 import type { Hearing } from "./hearing.ts";
 import type { Clock, Log, Timer } from "./ports.ts";
+import { Pump } from "./pump.ts";
 
 export interface DeadlineDeps {
   readonly store: Store;
@@ -15,43 +16,32 @@ export interface DeadlineDeps {
 
 export class DecisionDeadlines {
   readonly #deps: DeadlineDeps;
+  readonly #pump: Pump;
   #timer: Timer | undefined;
-  #busy = false;
-  #again = false;
   #stopped = false;
 
   constructor(deps: DeadlineDeps) {
     this.#deps = deps;
+    this.#pump = new Pump({ work: () => this.#run(), clock: deps.clock, log: deps.log, what: "applying timeouts" });
   }
 
   /** Looks for due deadlines and arms the next one; safe to call at any time. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#busy) {
-      this.#again = true;
-      return;
-    }
-    this.#busy = true;
-    void this.#run()
-      .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "applying timeouts failed"))
-      .finally(() => {
-        this.#busy = false;
-        if (this.#again) {
-          this.#again = false;
-          this.wake();
-        }
-      });
+    this.#pump.wake();
   }
 
   stop(): void {
     this.#stopped = true;
     this.#timer?.cancel();
+    void this.#pump.stop();
   }
 
   async #run(): Promise<void> {
     const { store, clock, log, wake, access, hearing } = this.#deps;
     this.#timer?.cancel();
     this.#timer = undefined;
+    // A machine that slept wakes here first: what came in meanwhile is heard before anything times out.
+    hearing.tick();
     if (!hearing.waiting) {
       const due = store.read.decisions.due(clock.now());
       await Promise.all(
@@ -70,6 +60,6 @@ export class DecisionDeadlines {
     if (next === null || this.#stopped) return;
     // While the channels hand over their backlog, the end of that window wakes us instead.
     if (next > clock.now()) this.#timer = clock.timer(next, () => this.wake());
-    else if (!hearing.waiting) this.#again = true;
+    else if (!hearing.waiting) this.#pump.wake();
   }
 }

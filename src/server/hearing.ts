@@ -6,8 +6,8 @@ import { DECISION, LEASE } from "../contracts/limits.ts";
 import type { Outage } from "./context.ts";
 import type { Clock, Log, Timer } from "./ports.ts";
 
-/** A tick this late means that the machine slept or its clock jumped. */
-const SLEPT_MS = LEASE.renewMs + 60_000;
+/** A look this much later than the beat that was due means that the process was not running: asleep, frozen, or its clock jumped. */
+const SLEPT_MS = LEASE.renewMs + 5_000;
 
 export class Hearing {
   #outage: Outage | null = null;
@@ -16,12 +16,14 @@ export class Hearing {
   #timer: Timer | undefined;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #channels: () => readonly string[];
   readonly #onOpen: () => void;
 
-  /** `onOpen` is called when overdue timeouts may be applied again. */
-  constructor(clock: Clock, log: Log, onOpen: () => void) {
+  /** `channels` are those that have to be heard; `onOpen` is called when overdue timeouts may be applied again. */
+  constructor(clock: Clock, log: Log, channels: () => readonly string[], onOpen: () => void) {
     this.#clock = clock;
     this.#log = log;
+    this.#channels = channels;
     this.#onOpen = onOpen;
     this.#lastTick = clock.now();
   }
@@ -36,9 +38,10 @@ export class Hearing {
     return this.#outage !== null;
   }
 
-  /** A silence since `from` ends now; `channels` have to hand over what they kept. */
-  begin(from: number, channels: readonly string[]): void {
+  /** A silence since `from` ends now; the channels have to hand over what they kept. */
+  begin(from: number): void {
     const now = this.#clock.now();
+    const channels = this.#channels();
     if (channels.length === 0 || from >= now) return;
     this.#outage = { from: this.#outage?.from ?? from, to: now };
     this.#waitingFor = new Set(channels);
@@ -54,12 +57,12 @@ export class Hearing {
     if (this.#waitingFor.size === 0) this.#end("every channel has handed over its backlog");
   }
 
-  /** Called with each heartbeat; notices a sleep. */
-  tick(channels: readonly string[]): void {
+  /** Called with each heartbeat and before any timeout is applied; notices that the process did not run for a while. */
+  tick(): void {
     const now = this.#clock.now();
     const last = this.#lastTick;
     this.#lastTick = now;
-    if (now - last > SLEPT_MS) this.begin(last, channels);
+    if (now - last > SLEPT_MS) this.begin(last);
   }
 
   stop(): void {

@@ -1,9 +1,9 @@
 /** The folder of an installation: paths, permissions, configuration. Everything it owns is below one directory, mode 0700. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { EMPTY_CONFIG, parseConfig, type Config } from "../contracts/config.ts";
-import { HoldpointError } from "../contracts/errors.ts";
+import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
 
 export interface Home {
   readonly dir: string;
@@ -32,12 +32,38 @@ export function homeOf(dir: string = process.env["HOLDPOINT_HOME"] || join(homed
   };
 }
 
-/** Creates the folders, owner only. */
+/** What an installation puts, or a person may have prepared, in its home. */
+const OURS = new Set([
+  "config.json",
+  "telegram-token",
+  "token",
+  "logs",
+  "cache",
+  "sources",
+  "agents",
+  "server.lock",
+  "server.json",
+  "server.sock",
+  "pi.sock",
+]);
+
+/** Creates the folders, owner only. Throws `homeInvalid` for a folder of somebody else, untouched. */
 export function prepareHome(home: Home): void {
   try {
-    for (const dir of [home.dir, home.logs, home.cache]) mkdirSync(dir, { recursive: true, mode: 0o700 });
-    if ((statSync(home.dir).mode & 0o077) !== 0) chmodSync(home.dir, 0o700);
+    mkdirSync(home.dir, { recursive: true, mode: 0o700 });
+    if ((statSync(home.dir).mode & 0o077) !== 0) {
+      const strangers = readdirSync(home.dir).filter((name) => !OURS.has(name) && !name.startsWith("state.sqlite"));
+      if (strangers.length > 0) {
+        throw new HoldpointError(
+          "homeInvalid",
+          `${home.dir} is open to others and holds files that are not Holdpoint's (${strangers.slice(0, 3).join(", ")}); its permissions were not touched.`,
+        );
+      }
+      chmodSync(home.dir, 0o700);
+    }
+    for (const dir of [home.logs, home.cache]) mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
+    if (isHoldpointError(error)) throw error;
     throw new HoldpointError(
       "homeInvalid",
       `${home.dir} cannot be used: ${error instanceof Error ? error.message : String(error)}`,

@@ -31,6 +31,12 @@ async function main(): Promise<void> {
   const config = loadConfig(home);
   const seams = testSeams(process.env, config, (point) => log.warn({ ...point }, "a test seam killed a child"));
   const log = await openLog(home.logs, config.server.logLevel, process.stderr.isTTY);
+  const broken = (what: string) => (error: unknown) => {
+    log.error({ error: error instanceof Error ? error.stack : String(error) }, `${what}; the server exits`);
+    process.exit(70);
+  };
+  process.on("uncaughtException", broken("uncaught exception"));
+  process.on("unhandledRejection", broken("unhandled rejection"));
   const clock = seams.clockSocket === null ? systemClock : new ControlledClock(seams.clockStart ?? Date.now());
   const product = productVersion();
   const store = openStore({
@@ -56,7 +62,19 @@ async function main(): Promise<void> {
     listener: unixListener(home.socket),
     log,
   };
-  const core = await ServerCore.start({
+  let stopping = false;
+  // A stop may be asked for while the server is still starting: it waits for the start and then ends in order.
+  const shutdown = async (why: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ why }, "stopping");
+    await (await starting).stop();
+    rmSync(join(home.dir, "server.json"), { force: true });
+    lock.release();
+    log.close();
+    process.exit(0);
+  };
+  const starting = ServerCore.start({
     store,
     ports,
     home: home.dir,
@@ -72,6 +90,9 @@ async function main(): Promise<void> {
     startIdentity: (await processIdentity(process.pid)) ?? "unknown",
     onStopRequest: () => void shutdown("a client asked"),
   });
+  process.on("SIGTERM", () => void shutdown("SIGTERM"));
+  process.on("SIGINT", () => void shutdown("SIGINT"));
+  const core = await starting;
   if (clock instanceof ControlledClock && seams.clockSocket !== null) {
     clock.settle = () => core.settled();
     await clock.serve(seams.clockSocket);
@@ -82,17 +103,6 @@ async function main(): Promise<void> {
     { mode: 0o600 },
   );
 
-  let stopping = false;
-  const shutdown = async (why: string): Promise<void> => {
-    if (stopping) return;
-    stopping = true;
-    log.info({ why }, "stopping");
-    await core.stop();
-    rmSync(join(home.dir, "server.json"), { force: true });
-    lock.release();
-    log.close();
-    process.exit(0);
-  };
   if (process.env["HOLDPOINT_ON_DEMAND"] === "1")
     watchIdle(
       clock,
@@ -101,8 +111,6 @@ async function main(): Promise<void> {
     );
   if (process.env["HOLDPOINT_END_WITH_STDIN"] === "1")
     process.stdin.once("close", () => void shutdown("stdin closed")).resume();
-  process.on("SIGTERM", () => void shutdown("SIGTERM"));
-  process.on("SIGINT", () => void shutdown("SIGINT"));
   process.on("SIGHUP", () => void core.reload());
   log.info({ epoch: core.epoch, home: home.dir, product }, "ready");
   if (process.env["HOLDPOINT_READY_LINE"] === "1")

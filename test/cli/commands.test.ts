@@ -222,6 +222,41 @@ describe("run", () => {
     expect((await on(server, ["run", await workflow(server)])).code).toBe(code);
   });
 
+  test("the times of its lines never run backwards", async () => {
+    const timeline = [
+      item(30, "decision.requested", { title: "Approve", fingerprint: "a91c4e", audience: "operators" }),
+    ];
+    const later = [...timeline, item(40, "run.finished", { status: "completed" })];
+    const server = await playing([
+      runView({ status: "waiting", updatedAt: NOON + 90_000 }, { timeline, decisions: [decisionSummary()] }),
+      runView({ status: "completed", finishedAt: NOON + 40_000 }, { timeline: later }),
+    ]);
+    const { out } = await on(server, ["run", await workflow(server)]);
+    const times = out.match(/^\d\d:\d\d:\d\d/gm) ?? [];
+    expect(times.length).toBeGreaterThanOrEqual(4);
+    expect(times).toEqual(times.toSorted());
+  });
+
+  test("a very long error is cut, and the command that shows all of it is named", async () => {
+    const error = { code: "HP404", kind: "nodeFailed", message: `first ${"x".repeat(5_000)}`, remedy: "See it." };
+    const timeline = [
+      item(1, "node.finished", { nodeId: "plan", outcome: "failed", error }),
+      item(2, "run.finished", { status: "failed", error }),
+    ];
+    const server = await playing([runView({ status: "failed", finishedAt: NOON + 5_000 }, { timeline, error })]);
+    const { code, out } = await on(server, ["run", await workflow(server)]);
+    expect(code).toBe(EXIT.runFailed.code);
+    expect(out.length).toBeLessThan(2_500);
+    expect(out).toContain("The whole message: holdpoint show 7k3f");
+    fits(out);
+  });
+
+  test("a run whose workflow cannot be loaded gives the code for workflows", async () => {
+    const error = { code: "HP302", kind: "workflowLoad", message: "It throws.", remedy: "Correct it." };
+    const server = await playing([runView({ status: "failed", finishedAt: NOON + 1_000 }, { error })]);
+    expect((await on(server, ["run", await workflow(server)])).code).toBe(EXIT.workflow.code);
+  });
+
   test("a run that only a person can move ends the following with its command", async () => {
     const server = await playing([
       runView({ status: "ambiguous" }, { nextStep: "holdpoint effect settle e-9f31c2 retry" }),
@@ -347,12 +382,38 @@ describe("server", () => {
     fits(out);
   });
 
-  test("status and stop never start a server", async () => {
+  test("reload has the configuration read again", async () => {
+    const server = await always({ loaded: true, error: null });
+    const { code, out } = await on(server, ["server", "reload"]);
+    expect(code).toBe(0);
+    expect(out).toContain("read again");
+    expect(server.requests.map((request) => request.operation)).toEqual(["server.reload"]);
+  });
+
+  test("a configuration that reload refuses is an error that says what stays in use", async () => {
+    const error = { code: "HP201", kind: "configInvalid", message: "people: wrong.", remedy: "Correct it." };
+    const { code, err } = await on(await always({ loaded: false, error }), ["server", "reload"]);
+    expect(code).toBe(EXIT.config.code);
+    expect(err).toBe("The last good configuration stays in use. people: wrong. (HP201)\nTo do: Correct it.\n");
+  });
+
+  test("a server that is silent is not called absent", async () => {
+    const server = await startFakeServer({ handle: () => undefined, hello: null });
+    open.push(() => server.close());
+    writeFileSync(join(server.home, "server.json"), JSON.stringify({ pid: process.pid }));
+    const { code, out, err } = await on(server, ["server", "status"]);
+    expect(code).toBe(EXIT.unavailable.code);
+    expect(out).toBe("");
+    expect(err.replace(/\s+/g, " ")).toContain(`pid ${process.pid} holds ${server.home} but does not answer`);
+  });
+
+  test("status, reload and stop never start a server", async () => {
     const server = await always({});
     await server.down();
     const status = await on(server, ["server", "status", "--json"]);
     expect(status.code).toBe(EXIT.unavailable.code);
     expect(JSON.parse(status.out)).toMatchObject({ ok: true, result: { running: false, home: server.home } });
+    expect((await on(server, ["server", "reload"])).code).toBe(EXIT.unavailable.code);
     const stop = await on(server, ["server", "stop"]);
     expect(stop.code).toBe(0);
     expect(stop.out).toContain("No server runs");
@@ -401,14 +462,54 @@ describe("config check", () => {
     chmodSync(join(server.home, "token"), 0o644);
     const { code, out, err } = await on(server, ["config", "check"]);
     expect(code).toBe(EXIT.config.code);
-    expect(err.replace(/\s+/g, " ")).toContain("has mode 0644; it must be 0600");
+    expect(err.replace(/\s+/g, " ")).toContain("has mode 644; others can use it");
     expect(out + err).not.toContain("123:abc");
   });
 
   test("a token file that is a link is refused", async () => {
     const server = await home((dir) => valid(dir, join(dir, "link")));
     symlinkSync(join(server.home, "token"), join(server.home, "link"));
-    expect((await on(server, ["config", "check"])).err.replace(/\s+/g, " ")).toContain("is a link");
+    expect((await on(server, ["config", "check"])).err.replace(/\s+/g, " ")).toContain("is a symbolic link");
+  });
+
+  test.each([
+    ["is empty", "\n", "Put the token into the file, on one line."],
+    ["holds more than one plain token", "123:abc\n456:def\n", "Put only the token into the file, on one line."],
+    ["holds more than one plain token", "123: abc\n", "Put only the token into the file, on one line."],
+  ])("a token file that %s is refused with its own remedy", async (what, content, remedy) => {
+    const server = await home(valid);
+    writeFileSync(join(server.home, "token"), content);
+    const { code, err } = await on(server, ["config", "check"]);
+    expect(code).toBe(EXIT.config.code);
+    expect(err.replace(/\s+/g, " ")).toContain(`${what}. (HP203)`);
+    expect(err.replace(/\s+/g, " ")).toContain(`To do: ${remedy}`);
+    expect(err).not.toContain("abc");
+  });
+
+  const profile = (dir: string): object => ({
+    tokenFile: join(dir, "token"),
+    allowedUserIds: ["1001"],
+    allowedChatIds: ["1001"],
+  });
+
+  test("an apiRoot that is not http or https is refused", async () => {
+    const server = await home((dir) => ({
+      ...valid(dir),
+      telegramProfiles: { default: { ...profile(dir), apiRoot: "file:///etc/passwd" } },
+    }));
+    const { code, err } = await on(server, ["config", "check"]);
+    expect(code).toBe(EXIT.config.code);
+    expect(err.replace(/\s+/g, " ")).toContain("apiRoot: must be an http or https URL");
+  });
+
+  test("two profiles with one token file are refused, however the path is written", async () => {
+    const server = await home((dir) => ({
+      ...valid(dir),
+      telegramProfiles: { default: profile(dir), other: { ...profile(dir), tokenFile: `${dir}/./token` } },
+    }));
+    const { code, err } = await on(server, ["config", "check"]);
+    expect(code).toBe(EXIT.config.code);
+    expect(err.replace(/\s+/g, " ")).toContain('is already the token file of "default"');
   });
 
   test("a person who could never answer is pointed out", async () => {

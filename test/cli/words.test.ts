@@ -122,9 +122,18 @@ describe("exit codes", () => {
 
   test("every final state of a run has its own", () => {
     const finals = Object.keys(RUN_STATES).filter((state) => isFinal("run", state));
-    const codes = finals.map(exitCodeOfRun);
+    const codes = finals.map((state) => exitCodeOfRun(state));
     expect(new Set(codes).size).toBe(finals.length);
     expect(exitCodeOfRun("completed")).toBe(0);
+  });
+
+  test.each(["HP301", "HP302", "HP303", "HP304", "HP305"])("a run that failed by %s had no usable workflow", (code) => {
+    expect(exitCodeOfRun("failed", code)).toBe(EXIT.workflow.code);
+  });
+
+  test("any other error of a failed run is the run's own", () => {
+    for (const code of ["HP202", "HP404", "HP3050"]) expect(exitCodeOfRun("failed", code)).toBe(EXIT.runFailed.code);
+    expect(exitCodeOfRun("cancelled", "HP302")).toBe(EXIT.runCancelled.code);
   });
 
   test("all of them are in docs/cli.md", () => {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 
 import { connect } from "../../src/client/index.ts";
-import { makeTempHome } from "./fake-server.ts";
+import { startServer } from "../../src/client/start.ts";
+import { makeTempHome, startFakeServer } from "./fake-server.ts";
 
 const open: (() => unknown)[] = [];
 afterEach(async () => {
@@ -85,6 +86,35 @@ test("a start that lost against another one waits for the winner", async () => {
   const client = await connect({ home: place.home, startOnDemand: true, serverEntry: place.entry });
   open.push(() => client.close());
   await expect(client.call("server.status", {})).rejects.toMatchObject({ kind: "internal" });
+});
+
+test("a silent server that holds the home is named by its pid, not called absent", async () => {
+  const error = { code: "HP801", kind: "serverRunning", message: "Another one.", remedy: "Use it." };
+  const place = home(`console.log(${JSON.stringify(JSON.stringify({ ready: false, error }))}); process.exit(3);`);
+  mkdirSync(place.home);
+  writeFileSync(join(place.home, "server.json"), JSON.stringify({ pid: process.pid, epoch: 1 }));
+  const start = startServer({
+    home: place.home,
+    socketPath: join(place.home, "server.sock"),
+    clientId: "c",
+    entry: place.entry,
+    timeoutMs: 1_000,
+    mayIdleOut: true,
+  });
+  await expect(start).rejects.toMatchObject({
+    kind: "serverUnavailable",
+    message: expect.stringMatching(new RegExp(`^pid ${process.pid} holds .* but does not answer`)),
+    details: { silent: true, pid: process.pid },
+  });
+});
+
+test("a server that greets nobody is not called absent", async () => {
+  const server = await startFakeServer({ handle: () => undefined, hello: null });
+  open.push(() => server.close());
+  await expect(connect({ home: server.home })).rejects.toMatchObject({
+    message: expect.stringContaining("but does not answer"),
+    details: { silent: true },
+  });
 });
 
 test("without the option nothing is started", async () => {

@@ -139,7 +139,7 @@ describe("a workflow that is wrong", () => {
   ] as const)("a question with a wrong %s is refused before anybody is asked", async (wrong, kind, told) => {
     const cards = (await stage.ann.messages()).length;
     const ran = await follow("wrong-question", { wrong });
-    expect(ran.code).toBe(EXIT.runFailed.code);
+    expect(ran.code).toBe(kind === "presentationInvalid" ? EXIT.workflow.code : EXIT.runFailed.code);
     expect((ran.stdout + ran.stderr).replaceAll(/\s+/g, " ")).toMatch(told);
     const view = await newest();
     expect(view).toMatchObject({ run: { status: "failed", steps: 2 }, decisions: [], effects: [] });

@@ -115,7 +115,7 @@ test("a workflow that throws on load fails its run with the message and the plac
   const file = join(home.dir, "broken.workflow.ts");
   writeFileSync(file, `throw new Error("no such module in the cellar");\n`);
   const { code, stdout } = await on(home, "run", file);
-  expect(code).toBe(EXIT.runFailed.code);
+  expect(code).toBe(EXIT.workflow.code);
   expect(stdout.replace(/\s+/g, " ")).toMatch(/no such module in the cellar.*\(HP302\).*To do:/);
 });
 

@@ -98,6 +98,7 @@ export function connect(): { port: FramePort<ToRunner, FromRunner>; server: Fake
     onFrame: (next) => void (listener = next),
     onClose: () => undefined,
     closed: false,
+    backlog: 0,
   };
   return { port, server };
 }

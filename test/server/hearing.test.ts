@@ -9,16 +9,24 @@ const START = 1_000_000;
 
 describe("after a silence", () => {
   let clock: ControlledClock;
+  let channels: string[];
   let opened: number[];
   let hearing: Hearing;
   beforeEach(() => {
     clock = new ControlledClock(START);
     opened = [];
-    hearing = new Hearing(clock, silent, () => opened.push(clock.now()));
+    channels = ["telegram:a"];
+    hearing = new Hearing(
+      clock,
+      silent,
+      () => channels,
+      () => opened.push(clock.now()),
+    );
   });
 
   test("timeouts wait until every channel has handed over its backlog", () => {
-    hearing.begin(START - 60_000, ["telegram:a", "telegram:b"]);
+    channels = ["telegram:a", "telegram:b"];
+    hearing.begin(START - 60_000);
     expect(hearing.outage).toEqual({ from: START - 60_000, to: START });
     hearing.heard("telegram:a", false);
     hearing.heard("telegram:a", true);
@@ -29,7 +37,7 @@ describe("after a silence", () => {
   });
 
   test("a channel that stays deaf holds timeouts up for the grace time only", async () => {
-    hearing.begin(START - 60_000, ["telegram:a"]);
+    hearing.begin(START - 60_000);
     await clock.advance(DECISION.graceMs - 1);
     expect(hearing.waiting).toBe(true);
     await clock.advance(1);
@@ -37,16 +45,17 @@ describe("after a silence", () => {
   });
 
   test("without channels nothing waits", () => {
-    hearing.begin(START - 60_000, []);
+    channels = [];
+    hearing.begin(START - 60_000);
     expect(hearing.waiting).toBe(false);
   });
 
   test("a late heartbeat is a sleep, a punctual one is not", async () => {
     await clock.advance(LEASE.renewMs);
-    hearing.tick(["telegram:a"]);
+    hearing.tick();
     expect(hearing.waiting).toBe(false);
     await clock.advance(3_600_000);
-    hearing.tick(["telegram:a"]);
+    hearing.tick();
     expect(hearing.outage).toEqual({ from: START + LEASE.renewMs, to: START + LEASE.renewMs + 3_600_000 });
   });
 });

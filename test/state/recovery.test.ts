@@ -129,6 +129,26 @@ describe("a runner that ends", () => {
     expect(delays).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
   });
 
+  it("starts a runner again that was killed from outside without progress, twice, and then parks the run", async () => {
+    const { store, clock } = openTemp();
+    const epoch = await takeEpoch(store);
+    await startRun(store);
+    const after: (string | null)[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const launch = await claimNext(store, epoch);
+      await becomeReady(store, launch);
+      const { queue, delayMs } = await store.runs.runnerEnded({
+        runnerEpoch: launch.claim.runnerEpoch,
+        outcome: "crashed",
+        error: crash,
+        bySignal: true,
+      });
+      after.push(queue);
+      clock.advance(delayMs ?? 0);
+    }
+    expect(after).toEqual(["queued", "queued", "parked"]);
+  });
+
   it("changes nothing when it had let go before, and is not known when it never was", async () => {
     const { store } = openTemp();
     const { claim } = await running(store, await takeEpoch(store));

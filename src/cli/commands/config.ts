@@ -1,12 +1,13 @@
 /**
- * `holdpoint config check [file]`: validates a configuration without a server. Token files are looked at, never read.
+ * `holdpoint config check [file]`: validates a configuration without a server. Token files are judged and never shown.
  */
-import { lstatSync, readFileSync, type Stats } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { resolveHome } from "../../client/home.ts";
 import { parseConfig, type Config } from "../../contracts/config.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
+import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
+import { readSecret } from "../../contracts/token-file.ts";
 import type { Context } from "../context.ts";
 import { hang } from "../layout.ts";
 
@@ -27,6 +28,7 @@ export async function configCheck(context: Context, args: string[]): Promise<voi
     `${count(counts.people, "person", "people")}, ${count(counts.audiences, "audience")}, ${count(counts.telegramProfiles, "Telegram profile")}.`,
   );
   for (const warning of warnings) context.lines(hang(warning, context.width, "Note: ", "  "));
+  context.line("A running server reads it again with `holdpoint server reload`.");
 }
 
 function read(path: string): string {
@@ -40,28 +42,15 @@ function read(path: string): string {
   }
 }
 
-/** The same rules by which the adapter opens it: a plain file of this user that nobody else can read. */
+/** The rules by which the adapter opens it, its own remedy for each. The token is looked at here and kept nowhere. */
 function checkTokenFile(profile: string, path: string): void {
-  const problem = tokenFileProblem(path);
-  if (problem === undefined) return;
-  throw new HoldpointError("tokenFile", `telegramProfiles.${profile}.tokenFile: ${path} ${problem}.`, {
-    details: { path },
-  });
-}
-
-function tokenFileProblem(path: string): string | undefined {
-  let stats: Stats;
   try {
-    stats = lstatSync(path);
-  } catch {
-    return "does not exist or cannot be looked at";
+    readSecret(path);
+  } catch (error) {
+    if (!isHoldpointError(error)) throw error;
+    const { kind, message, remedy } = error;
+    throw new HoldpointError(kind, `telegramProfiles.${profile}.tokenFile: ${message}`, { remedy, details: { path } });
   }
-  if (stats.isSymbolicLink()) return "is a link";
-  if (!stats.isFile()) return "is not a file";
-  if (process.getuid !== undefined && stats.uid !== process.getuid()) return `belongs to user ${stats.uid}, not to you`;
-  const mode = stats.mode & 0o777;
-  if ((mode & 0o077) !== 0) return `has mode ${mode.toString(8).padStart(4, "0")}; it must be 0600`;
-  return stats.size === 0 ? "is empty" : undefined;
 }
 
 /** What is valid and will still surprise somebody. */

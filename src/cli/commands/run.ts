@@ -2,6 +2,7 @@
  * `holdpoint run <name|path>`: starts a run and follows it to its end.
  */
 import type { HoldpointClient, RunView } from "../../client/index.ts";
+import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import type { Context } from "../context.ts";
 import { EXIT, exitCodeOfRun } from "../exit-codes.ts";
 import { follow } from "../follow.ts";
@@ -11,6 +12,9 @@ import { nextLines, statusWord } from "../story.ts";
 import { duration } from "../times.ts";
 import { workflowNamed } from "../workflow-files.ts";
 import { jsonLine } from "./show.ts";
+
+/** Longest error at the end of a followed run, in UTF-16 units: about ten lines. `show` has all of it. */
+const ERROR_UNITS = 800;
 
 export async function run(context: Context, args: string[], options: Record<string, unknown>): Promise<number> {
   const given = options["input"];
@@ -42,7 +46,7 @@ async function followToEnd(
   }
   context.result(end.view);
   finish(context, end.view);
-  return exitCodeOfRun(end.view.run.status);
+  return exitCodeOfRun(end.view.run.status, end.view.error?.code);
 }
 
 function finish(context: Context, view: RunView): void {
@@ -51,7 +55,9 @@ function finish(context: Context, view: RunView): void {
   const word = statusWord(run.status);
   context.line(context.paint("bold", `${word.slice(0, 1).toUpperCase()}${word.slice(1)} after ${took}.`));
   if (view.error !== null) {
-    context.lines(hang(`${clean(view.error.message)} (${view.error.code})`, context.width, "", "  "));
+    const message = cutToUnits(view.error.message, ERROR_UNITS);
+    context.lines(hang(`${clean(message)} (${view.error.code})`, context.width, "", "  "));
+    if (message !== view.error.message) context.line(`The whole message: holdpoint show ${run.shortId}`);
     context.lines(hang(`To do: ${clean(view.error.remedy)}`, context.width, "", "  "));
   }
   if (view.finalOutput !== null) context.line(`Result: ${jsonLine(view.finalOutput, context.width - 8)}`);

@@ -1,15 +1,15 @@
 /**
- * `holdpoint server run | start | status | stop`
+ * `holdpoint server run | start | status | reload | stop`
  */
 import { mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 import { connect, type HoldpointClient, type ServerStatus } from "../../client/index.ts";
 import { pause } from "../../client/backoff.ts";
-import { openConnection } from "../../client/connection.ts";
+import { isSilence, openConnection } from "../../client/connection.ts";
 import { resolveHome, serverLogOf, socketPathOf } from "../../client/home.ts";
 import { serverEntry, startServer } from "../../client/start.ts";
-import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
+import { HoldpointError, fromErrorRecord, isHoldpointError } from "../../contracts/errors.ts";
 import { CLIENT, PROCESS } from "../../contracts/limits.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Context } from "../context.ts";
@@ -60,6 +60,20 @@ export async function serverStatus(context: Context): Promise<number> {
   }
 }
 
+/** Has the running server read its configuration again. A configuration that it refuses is this command's error. */
+export async function serverReload(context: Context): Promise<void> {
+  const { error } = await context.withClient((client) => client.call("server.reload", {}), { start: false });
+  if (error !== null) {
+    const { kind, message, remedy, details } = fromErrorRecord(error);
+    throw new HoldpointError(kind, `The last good configuration stays in use. ${message}`, {
+      remedy,
+      ...(details === undefined ? {} : { details }),
+    });
+  }
+  context.result({ loaded: true });
+  context.line("The configuration was read again and is in use.");
+}
+
 export async function serverStop(context: Context): Promise<void> {
   const home = resolveHome(context.home);
   const client = await existing(home);
@@ -76,12 +90,12 @@ export async function serverStop(context: Context): Promise<void> {
   context.line("Stopped. Runs and questions are kept; they go on at the next start.");
 }
 
-/** A client of the running server, or undefined when none runs. Never starts one. */
+/** A client of the running server, or undefined when none runs. Never starts one. Throws when one runs and is silent. */
 async function existing(home: string): Promise<HoldpointClient | undefined> {
   try {
     return await connect({ home });
   } catch (error) {
-    if (isHoldpointError(error) && error.kind === "serverUnavailable") return undefined;
+    if (isHoldpointError(error) && error.kind === "serverUnavailable" && !isSilence(error)) return undefined;
     throw error;
   }
 }

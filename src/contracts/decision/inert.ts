@@ -37,6 +37,14 @@ const JOINING = new RegExp(
   "u",
 );
 
+/** A reader sees something: not white space, not what is drawn as nothing (U+2800 is a braille cell without dots). */
+const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** Whether a text holds at least one character that a reader can see (control characters count: they are judged elsewhere). */
+export function hasVisible(text: string): boolean {
+  return SEEN.test(text);
+}
+
 /**
  * The text with everything hidden made visible: C0 controls as their pictures (NUL is "␀"), the rest as "⟨U+202E⟩".
  * Joiners inside emoji and in scripts that are spelled with them stay, and so does one variation selector after a

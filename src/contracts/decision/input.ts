@@ -2,6 +2,7 @@
 
 import type { JsonValue } from "../protocol/shared.ts";
 import type { Choice } from "./choices.ts";
+import { hasVisible } from "./inert.ts";
 import { normalizeLineEnds, textProblem } from "./text.ts";
 
 /** Why a text does not fit its choice. Lengths in UTF-16 units of the text as it was typed. */
@@ -25,14 +26,14 @@ export function normalizeInput(text: string): string {
 
 /**
  * Judges a text, or its absence, for a choice; `ok` carries it exactly as it was typed, white space included. A text of
- * nothing but white space counts as empty.
+ * nothing but white space and invisible characters counts as empty.
  */
 export function judgeInput(choice: Choice, given: string | undefined): InputVerdict {
   const rule = choice.input;
   if (rule === undefined) return given === undefined ? { kind: "ok" } : { kind: "inputUnexpected" };
   if (given === undefined) return { kind: "inputRequired", name: rule.name, prompt: rule.prompt };
   const text = normalizeInput(given);
-  const seen = text.trim() === "" ? 0 : text.length;
+  const seen = hasVisible(text) ? text.length : 0;
   if (seen < rule.minLength) return { kind: "inputInvalid", rule: "minLength", limit: rule.minLength, seen };
   if (seen > rule.maxLength) return { kind: "inputInvalid", rule: "maxLength", limit: rule.maxLength, seen };
   const problem = textProblem(text, { lines: true, units: rule.maxLength, filled: false }, []);

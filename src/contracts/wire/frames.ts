@@ -99,6 +99,8 @@ export interface FramePort<In, Out> {
   /** Called once, with the error if the conversation ended by one. */
   onClose(listener: (error?: Error) => void): void;
   readonly closed: boolean;
+  /** Bytes that wait because the other side does not read. */
+  readonly backlog: number;
 }
 
 /** Wraps a duplex stream (a pipe or socket) as a frame port that reads `In` by `schema` and writes `Out`. */
@@ -154,6 +156,9 @@ export function framePort<In, Out>(stream: Duplex, schema: z.ZodType<In>): Frame
     },
     get closed() {
       return closed;
+    },
+    get backlog() {
+      return stream.writableLength;
     },
   };
 }

@@ -8,6 +8,7 @@ import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Timer } from "../ports.ts";
+import { Pump } from "../pump.ts";
 
 /** Attempts given to one child at a time; order within a place is the store's business. */
 const IN_FLIGHT = 16;
@@ -33,8 +34,7 @@ export class ChannelSession {
   readonly #deps: ChannelSessionDeps;
   readonly #child: Child<FromAdapter, ToAdapter>;
   readonly #inFlight = new Set<string>();
-  #pumping = false;
-  #again = false;
+  readonly #pump: Pump;
   #stopping = false;
   #dueTimer: Timer | undefined;
   #idleWaiters: (() => void)[] = [];
@@ -45,6 +45,12 @@ export class ChannelSession {
     this.channelId = channelId;
     this.adapterEpoch = adapterEpoch;
     this.#child = child;
+    this.#pump = new Pump({
+      work: () => this.#fill(),
+      clock: deps.clock,
+      log: deps.log,
+      what: `sending on ${channelId}`,
+    });
     child.port.onFrame((frame) => {
       this.#handle(frame).catch((error: unknown) => this.#failed(frame, error));
     });
@@ -56,23 +62,7 @@ export class ChannelSession {
 
   /** Offers the next due messages to the child. */
   pump(): void {
-    if (!this.ready || this.#stopping) return;
-    if (this.#pumping) {
-      this.#again = true;
-      return;
-    }
-    this.#pumping = true;
-    void this.#fill()
-      .catch((error: unknown) =>
-        this.#deps.log.error({ channel: this.channelId, error: String(error) }, "giving out attempts failed"),
-      )
-      .finally(() => {
-        this.#pumping = false;
-        if (this.#again) {
-          this.#again = false;
-          this.pump();
-        }
-      });
+    if (this.ready && !this.#stopping) this.#pump.wake();
   }
 
   /** No new attempts; resolves when those given out have an outcome. */
@@ -88,6 +78,7 @@ export class ChannelSession {
     this.#stopping = true;
     this.ready = false;
     this.#dueTimer?.cancel();
+    void this.#pump.stop();
     for (const waiter of this.#idleWaiters.splice(0)) waiter();
   }
 

@@ -8,6 +8,7 @@ import { PROCESS, WIRE } from "../../contracts/limits.ts";
 import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
 import { fromAdapterSchema, type FromAdapter, type ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { CrashLog } from "../crash-log.ts";
+import { untilWritten } from "../until-written.ts";
 import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
 import { ChannelSession, type ChannelSessionDeps } from "./channel-session.ts";
 
@@ -59,13 +60,21 @@ export class ChannelSupervisor {
   readonly #deps: SupervisorDeps;
   readonly #entries = new Map<string, Entry>();
   #stopping = false;
+  #applying: Promise<void> = Promise.resolve();
 
   constructor(deps: SupervisorDeps) {
     this.#deps = deps;
   }
 
   /** Starts every channel that is not running yet and stops those no longer asked for. */
-  async apply(specs: readonly ChannelSpec[]): Promise<void> {
+  apply(specs: readonly ChannelSpec[]): Promise<void> {
+    // One at a time: two reloads must never start two adapters of one bot.
+    this.#applying = this.#applying.then(() => this.#apply(specs));
+    return this.#applying;
+  }
+
+  async #apply(specs: readonly ChannelSpec[]): Promise<void> {
+    if (this.#stopping) return;
     const wanted = new Map(specs.map((spec) => [spec.channelId, spec]));
     const gone = [...this.#entries.values()].filter(
       (entry) => JSON.stringify(wanted.get(entry.spec.channelId)) !== JSON.stringify(entry.spec),
@@ -116,6 +125,7 @@ export class ChannelSupervisor {
   /** Gives out no new attempts, waits for those dispatching (bounded), then ends the children. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    await this.#applying;
     await Promise.all([...this.#entries.values()].map((entry) => this.#stopEntry(entry)));
   }
 
@@ -207,13 +217,15 @@ export class ChannelSupervisor {
     entry.child = undefined;
     await store.idle();
     await child.stop(PROCESS.killGraceMs);
-    await store.effects.adapterGone({ channelId: spec.channelId, adapterEpoch });
+    const { channelId } = spec;
+    await untilWritten(this.#deps, "the end of an adapter's attempts", () =>
+      store.effects.adapterGone({ channelId, adapterEpoch }),
+    );
     this.#deps.wake.views();
-    await store.children.ended({
-      childId: child.childId,
-      outcome: exit.signal ?? `code ${exit.code}`,
-      diagnostic: exit.diagnostic,
-    });
+    const outcome = exit.signal ?? `code ${exit.code}`;
+    await untilWritten(this.#deps, "the end of an adapter", () =>
+      store.children.ended({ childId: child.childId, outcome, diagnostic: exit.diagnostic }),
+    );
     if (!this.#stopping && !isStopped(entry)) {
       entry.error = session.error ?? exitError(spec.channelId, exit);
       crashes.add("adapter", spec.channelId, exit);

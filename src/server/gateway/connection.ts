@@ -18,13 +18,19 @@ import { PROTOCOL, type JsonValue } from "../../contracts/protocol/shared.ts";
 import { framePort, type FramePort } from "../../contracts/wire/frames.ts";
 import type { Log } from "../ports.ts";
 
+/** Sends one event; false when the client does not read and has enough waiting: the newest state is to be sent later. */
+export type Send = (payload: JsonValue) => boolean;
+
+/** Bytes that may wait for a client before it gets no further events. */
+const BACKLOG_BYTES = 1_048_576;
+
 /** Who asks: the client's own id is the scope of its idempotency keys. */
 export interface Caller {
   readonly clientId: string;
   readonly idempotencyKey: string | null;
   readonly expectedRevision: number | null;
   /** Sends events of one subscription until the connection closes. */
-  readonly subscribe: (begin: (send: (payload: JsonValue) => void) => () => void) => string;
+  readonly subscribe: (begin: (send: Send) => () => void) => string;
 }
 
 export interface HandlerResult {
@@ -68,7 +74,11 @@ export function serveConnection(stream: Duplex, deps: ConnectionDeps, onClose: (
     setImmediate(() => {
       if (port.closed) return;
       subscriptions.add(
-        begin((payload) => sendSafely(port, { type: "event", subscriptionId, event: "run", payload }, deps.log)),
+        begin((payload) => {
+          if (port.backlog > BACKLOG_BYTES) return false;
+          sendSafely(port, { type: "event", subscriptionId, event: "run", payload }, deps.log);
+          return true;
+        }),
       );
     });
     return subscriptionId;

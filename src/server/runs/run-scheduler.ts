@@ -10,6 +10,8 @@ import { LANES, LEASE, PROCESS } from "../../contracts/limits.ts";
 import type { Launch } from "../../state/store.ts";
 import type { CrashLog } from "../crash-log.ts";
 import type { ChildExit, Ports, Timer } from "../ports.ts";
+import { Pump } from "../pump.ts";
+import { untilWritten } from "../until-written.ts";
 import { ApprovedSources } from "./approved-sources.ts";
 import { RunSession, type RunSessionDeps } from "./run-session.ts";
 import { RunnerPool } from "./runner-pool.ts";
@@ -42,15 +44,14 @@ export class RunScheduler {
   readonly #approved: ApprovedSources;
   /** By runner epoch. */
   readonly #active = new Map<string, Active>();
-  /** Claims on their way; each holds a slot. */
-  readonly #claims = new Set<Promise<void>>();
-  #again = false;
+  readonly #pump: Pump;
   #stopped = false;
   #dueTimer: Timer | undefined;
   #renewTimer: Timer | undefined;
 
   constructor(deps: SchedulerDeps) {
     this.#deps = deps;
+    this.#pump = new Pump({ work: () => this.#fill(), clock: deps.clock, log: deps.log, what: "claiming runs" });
     this.#pool = new RunnerPool(deps.clock, deps.log, (worker, exit) => {
       deps.log.warn({ pid: worker.child.pid, code: exit.code, signal: exit.signal }, "an idle runner crashed");
       deps.crashes.add("runner", "(idle)", exit);
@@ -74,26 +75,7 @@ export class RunScheduler {
 
   /** Looks for due runs; safe to call at any time. */
   wake(): void {
-    if (this.#stopped) return;
-    const { ports, store } = this.#deps;
-    const free = this.capacity - this.#active.size - this.#claims.size;
-    // A claim that finds nothing may have looked before what is due now was.
-    this.#again = free <= 0;
-    if (free <= 0) return;
-    this.#dueTimer?.cancel();
-    this.#dueTimer = undefined;
-    const now = ports.clock.now();
-    const due = store.read.runs.dueAt(now, free);
-    if (due.count === 0 && due.next !== null) this.#dueTimer = ports.clock.timer(due.next, () => this.wake());
-    for (let count = 0; count < due.count; count += 1) {
-      const claim = this.#claim()
-        .catch((error: unknown) => this.#deps.log.error({ error: String(error) }, "claiming a run failed"))
-        .finally(() => {
-          this.#claims.delete(claim);
-          if (this.#again) this.wake();
-        });
-      this.#claims.add(claim);
-    }
+    this.#pump.wake();
   }
 
   /** Ends the runner of a launch because its run was paused or cancelled; resolves when its processes are gone. */
@@ -110,7 +92,7 @@ export class RunScheduler {
     this.#stopped = true;
     this.#dueTimer?.cancel();
     this.#renewTimer?.cancel();
-    await Promise.all(this.#claims);
+    await this.#pump.stop();
     const entries = [...this.#active.values()];
     for (const entry of entries) entry.session?.stop("the server stops");
     await Promise.all(
@@ -120,6 +102,23 @@ export class RunScheduler {
       }),
     );
     await this.#pool.stop();
+  }
+
+  /** Claims for every free slot at once: their commands share a commit. */
+  async #fill(): Promise<void> {
+    const { ports, store } = this.#deps;
+    this.#dueTimer?.cancel();
+    this.#dueTimer = undefined;
+    for (let free = this.#free(); free > 0; free = this.#free()) {
+      const due = store.read.runs.dueAt(ports.clock.now(), free);
+      if (due.next !== null) this.#dueTimer = ports.clock.timer(due.next, () => this.wake());
+      if (due.count === 0) return;
+      await Promise.all(Array.from({ length: due.count }, () => this.#claim()));
+    }
+  }
+
+  #free(): number {
+    return this.#stopped ? 0 : this.capacity - this.#active.size;
   }
 
   async #claim(): Promise<void> {
@@ -158,6 +157,7 @@ export class RunScheduler {
       const session = entry.session;
       const end = session?.end ?? "stopped";
       const crashed = end === "open";
+      // What we know ourselves (it never became ready, a frame was refused) says more than how the process ended.
       const error = session?.error ?? (crashed ? crashError(claim.runId, exit) : undefined);
       if (crashed) {
         log.warn({ run: claim.runId, code: exit?.code, signal: exit?.signal }, "runner crashed");
@@ -165,20 +165,25 @@ export class RunScheduler {
       }
       // A process that had served others and did not even begin says nothing about this run.
       const absent = crashed && session?.ready === false && (entry.worker?.launches ?? 0) > 1;
-      const ended = await store.runs.runnerEnded({
-        runnerEpoch: claim.runnerEpoch,
-        // A proposal that was refused is the runner's failure to advance, not a stop by us.
-        outcome: absent
-          ? "absent"
-          : session?.error?.kind === "runnerTimedOut"
-            ? "timedOut"
-            : crashed || (end === "stopped" && session?.error)
-              ? "crashed"
-              : end === "stopped"
-                ? "stopped"
-                : "exited",
-        error: error ? toErrorRecord(error) : null,
-      });
+      const refused = end === "stopped" && session?.error !== undefined;
+      const late = session?.error?.kind === "runnerTimedOut";
+      const ended = await untilWritten(this.#deps, "the end of a runner", () =>
+        store.runs.runnerEnded({
+          runnerEpoch: claim.runnerEpoch,
+          // A proposal that was refused is the runner's failure to advance, not a stop by us.
+          outcome: absent
+            ? "absent"
+            : late
+              ? "timedOut"
+              : crashed || refused
+                ? "crashed"
+                : end === "stopped"
+                  ? "stopped"
+                  : "exited",
+          error: error ? toErrorRecord(error) : null,
+          bySignal: crashed && session?.error === undefined && (exit?.signal ?? null) !== null,
+        }),
+      );
       log.debug({ run: claim.runId, end, queue: ended.queue }, "runner ended");
     } catch (error) {
       log.error({ run: claim.runId, error: String(error) }, "watching a runner failed");
@@ -270,6 +275,20 @@ export class RunScheduler {
 function crashError(runId: string, exit: ChildExit | null): HoldpointError {
   if (!exit) return new HoldpointError("childStart", `The runner of ${runId} could not be started.`);
   const how = exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
-  const tail = exit.diagnostic.trim().split("\n").slice(-3).join(" | ");
+  const tail = gist(exit.diagnostic);
   return new HoldpointError("runnerCrashed", `The runner of ${runId} ${how}${tail ? `: ${tail}` : ""}.`);
+}
+
+/** The line of a diagnostic that says what happened: the first with an error's name, else the first one. */
+export function gist(diagnostic: string): string {
+  const lines = diagnostic
+    .trim()
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return (
+    lines.find((line) => /^(Uncaught )?[A-Z][A-Za-z]*(Error|Exception)\b|^\[HP\d+/.test(line)) ??
+    lines[0] ??
+    ""
+  ).slice(0, 500);
 }

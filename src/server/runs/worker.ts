@@ -5,12 +5,14 @@
 import { PROCESS } from "../../contracts/limits.ts";
 import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../contracts/protocol/runner.ts";
 import type { Store } from "../../state/store.ts";
-import type { Child, ChildExit, Log, Ports } from "../ports.ts";
+import type { Child, ChildExit, Clock, Log, Ports } from "../ports.ts";
+import { untilWritten } from "../until-written.ts";
 
 export interface WorkerDeps {
   readonly store: Store;
   readonly ports: Ports;
   readonly log: Log;
+  readonly clock: Clock;
   readonly serverEpoch: number;
 }
 
@@ -38,7 +40,10 @@ export class Worker {
     const child = await ports.launcher.launch<FromRunner, ToRunner>({ kind: "runner", name, schema: fromRunnerSchema });
     const worker = new Worker(deps, child);
     const { childId, pid, startIdentity } = child;
-    await store.children.register({ childId, kind: "runner", name, pid, startIdentity, epoch: serverEpoch });
+    // Until it is registered it does nothing: it waits for its launch.
+    await untilWritten(deps, "a runner's registration", () =>
+      store.children.register({ childId, kind: "runner", name, pid, startIdentity, epoch: serverEpoch }),
+    );
     return worker;
   }
 
@@ -70,7 +75,9 @@ export class Worker {
       // Whatever it left running must be gone before a run of it is claimed again.
       await Promise.all([this.child.stop(PROCESS.killGraceMs), ...this.#epochs.map((epoch) => this.#endGroups(epoch))]);
       const outcome = exit.signal ?? `code ${exit.code}`;
-      await store.children.ended({ childId: this.child.childId, outcome, diagnostic: exit.diagnostic });
+      await untilWritten(this.#deps, "the end of a runner's process", () =>
+        store.children.ended({ childId: this.child.childId, outcome, diagnostic: exit.diagnostic }),
+      );
     } catch (error) {
       log.error({ child: this.child.childId, error: String(error) }, "the end of a runner was not written down");
     }
@@ -82,6 +89,10 @@ export class Worker {
     const left = store.read.processes.alive(runnerEpoch);
     if (left.length === 0) return;
     await ports.processes.endGroups(left);
-    for (const { processId } of left) await store.processes.ended({ processId, runnerEpoch, outcome: "ended" });
+    for (const { processId } of left) {
+      await untilWritten(this.#deps, "the end of a command", () =>
+        store.processes.ended({ processId, runnerEpoch, outcome: "ended" }),
+      );
+    }
   }
 }

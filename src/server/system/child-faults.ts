@@ -106,6 +106,9 @@ export function childFault(point: ChildFaultPoint, onKill: (point: ChildFaultPoi
         get closed() {
           return port.closed;
         },
+        get backlog() {
+          return port.backlog;
+        },
       };
     },
   };

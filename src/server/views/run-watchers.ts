@@ -4,11 +4,12 @@ import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { toErrorRecord } from "../../contracts/errors.ts";
 import type { Store } from "../../state/store.ts";
 import type { Clock, Log } from "../ports.ts";
+import type { Send } from "../gateway/connection.ts";
 import { runView } from "./run-view.ts";
 
 interface Watch {
   readonly runId: string;
-  readonly send: (payload: JsonValue) => void;
+  readonly send: Send;
   last: string;
 }
 
@@ -28,7 +29,7 @@ export class RunWatchers {
   }
 
   /** Sends the view at once and after each change; returns the end of the watch. */
-  watch(runId: string, send: (payload: JsonValue) => void): () => void {
+  watch(runId: string, send: Send): () => void {
     const watch: Watch = { runId, send, last: "" };
     this.#watches.add(watch);
     this.#publish(watch);
@@ -57,8 +58,8 @@ export class RunWatchers {
       const view = runView(this.#store, watch.runId, this.#clock.now());
       const text = JSON.stringify(view);
       if (text === watch.last) return;
-      watch.last = text;
-      watch.send(view as unknown as JsonValue);
+      if (watch.send(view as unknown as JsonValue)) watch.last = text;
+      else setImmediate(() => this.wake());
     } catch (error) {
       // One view that cannot be made ends its own watch only.
       this.#log.error({ run: watch.runId, error: toErrorRecord(error) }, "view failed");

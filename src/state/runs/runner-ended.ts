@@ -17,7 +17,12 @@ export interface RunnerEnded {
    */
   readonly outcome: "exited" | "crashed" | "timedOut" | "stopped" | "absent";
   readonly error: ErrorRecord | null;
+  /** It was ended from outside (SIGKILL, out of memory), which says nothing against the workflow. */
+  readonly bySignal?: boolean | undefined;
 }
+
+/** A runner that dies by a signal without having advanced the run is started again this often before the run is parked. */
+const SIGNAL_LAUNCHES = 2;
 
 export interface AfterRunner {
   readonly runId: string | null;
@@ -58,7 +63,8 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   const blameless = input.outcome === "stopped" || input.outcome === "absent";
   const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
   const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
-  if (!progressed && !blameless) {
+  const again = input.bySignal === true && queue.consecutiveErrors < SIGNAL_LAUNCHES;
+  if (!progressed && !blameless && !again) {
     parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR);
     tx.run("UPDATE run_runners SET status = ? WHERE runner_epoch = ?", END[input.outcome], input.runnerEpoch);
     return { runId: run.runId, queue: "parked", delayMs: null };

@@ -73,6 +73,21 @@ describe("the text of an answer", () => {
     });
   });
 
+  test.each([
+    "\u200b\u200b\u200b",
+    "\u2060\u2060\u2060",
+    "\ufeff \ufe0f\u{E0100}",
+    "\u3164\u115f\u2800",
+    "\u{E0061}\u200d\u00ad",
+  ])("of only invisible characters counts as empty: %j", (text) => {
+    expect(judgeInput(choice, text)).toEqual({ kind: "inputInvalid", rule: "minLength", limit: 3, seen: 0 });
+  });
+
+  test("keeps its invisible characters where something can be seen", () => {
+    expect(judgeInput(choice, "\u200babc")).toEqual({ kind: "ok", input: "\u200babc" });
+    expect(judgeInput(choice, "\u2764\ufe0f\u200d")).toEqual({ kind: "ok", input: "\u2764\ufe0f\u200d" });
+  });
+
   test("is required where it is declared and refused where it is not", () => {
     expect(judgeInput(choice, undefined)).toMatchObject({ kind: "inputRequired", name: "instructions" });
     expect(judgeInput({ id: "stop", label: "Stop" }, "why")).toEqual({ kind: "inputUnexpected" });

@@ -1,0 +1,105 @@
+/**
+ * The automatic person at the phone: presses one button of each card that appears, and answers the first question for text of a
+ * decision. Never twice: an answer that was given must arrive, whatever dies.
+ */
+import type { LedgerMessage, Sim } from "../../adapters/telegram/sim/index.ts";
+import { visibleMessages } from "../../adapters/telegram/sim/index.ts";
+import { liveButtons } from "../harness/index.ts";
+import type { World } from "./stage.ts";
+
+/** What is answered to the first, second… decision; the last entry also to all later ones. */
+export interface Answer {
+  readonly label: string;
+  /** For a choice that asks for text. */
+  readonly text?: string;
+  /** Others who press the same button before, in vain. */
+  readonly strangers?: readonly number[];
+}
+
+/** One thing that somebody did in the chat. */
+export interface Act {
+  readonly kind: "tap" | "text";
+  readonly user: number;
+  readonly updateId: number;
+  readonly messageId: number;
+  readonly chat: number;
+}
+
+export class Person {
+  answers: readonly Answer[] = [{ label: "Approve" }];
+  /** While false, the person looks at nothing. */
+  awake = true;
+  /** Wait until every card is known to have arrived before pressing: the operator comes first. */
+  patient = false;
+  readonly acts: Act[] = [];
+  readonly #sim: Sim;
+  readonly #pressed = new Set<string>();
+  readonly #answered = new Set<string>();
+
+  constructor(sim: Sim) {
+    this.#sim = sim;
+  }
+
+  /** Whether anything was done. */
+  act(world: World): boolean {
+    if (!this.awake || (this.patient && !allArrived(world))) return false;
+    let acted = false;
+    for (const chat of world.ledger.chats) {
+      for (const message of visibleMessages(world.ledger, chat.id)) {
+        if (message.from !== "bot") continue;
+        acted = this.#press(world, chat.id, message) || this.#reply(world, chat.id, message) || acted;
+      }
+    }
+    return acted;
+  }
+
+  #press(world: World, chat: number, message: LedgerMessage): boolean {
+    if (liveButtons(message).length === 0 || this.#pressed.has(`${chat}:${message.id}`)) return false;
+    const answer = this.#answerTo(world, message);
+    if (answer === undefined) return false;
+    this.#pressed.add(`${chat}:${message.id}`);
+    for (const user of [...(answer.strangers ?? []), personOf(chat)]) {
+      const { updateId } = this.#sim.people.tap(user, chat, message.id, answer.label);
+      if (updateId === null) throw new Error("the bot is not told of a tap");
+      this.acts.push({ kind: "tap", user, updateId, messageId: message.id, chat });
+    }
+    return true;
+  }
+
+  #reply(world: World, chat: number, message: LedgerMessage): boolean {
+    if (message.forceReply === undefined) return false;
+    const card = visibleMessages(world.ledger, chat).find(({ id }) => id === message.replyTo);
+    const fingerprint = card && fingerprintIn(world, card);
+    const text = card && this.#answerTo(world, card)?.text;
+    if (text === undefined || fingerprint === undefined || this.#answered.has(fingerprint)) return false;
+    this.#answered.add(fingerprint);
+    const { updateId } = this.#sim.people.reply(personOf(chat), chat, message.id, text);
+    if (updateId === null) throw new Error("the bot is not told of a reply");
+    this.acts.push({ kind: "text", user: personOf(chat), updateId, messageId: message.id, chat });
+    return true;
+  }
+
+  #answerTo(world: World, card: LedgerMessage): Answer | undefined {
+    for (const { decisions } of world.runs) {
+      const at = decisions.findIndex(({ fingerprint }) => card.text.includes(fingerprint));
+      if (at !== -1) return this.answers[at] ?? this.answers.at(-1);
+    }
+    return undefined;
+  }
+}
+
+function allArrived({ effects }: World): boolean {
+  const open = new Set(["pending", "applying", "ambiguous"]);
+  return effects.every(({ purpose, status }) => purpose !== "delivery" || !open.has(status));
+}
+
+/** In a group it is Ann who answers. */
+function personOf(chat: number): number {
+  return chat > 0 ? chat : 1_001;
+}
+
+export function fingerprintIn(world: World, card: LedgerMessage): string | undefined {
+  return world.runs
+    .flatMap(({ decisions }) => decisions.map(({ fingerprint }) => fingerprint))
+    .find((fingerprint) => card.text.includes(fingerprint));
+}

@@ -1,0 +1,194 @@
+/**
+ * The points: every label of the store before and after its commit, and every frame kind of both child protocols, each with the
+ * scenario that reaches it. The registries are the denominator: what has no scenario here is reported as unhit.
+ */
+import {
+  CHILD_FRAMES,
+  framesOf,
+  type ChildFaultPoint,
+  type FrameMoment,
+} from "../../src/server/system/child-faults.ts";
+import { LABELS } from "../../src/state/store.ts";
+import type { ScenarioName } from "./scenarios/index.ts";
+
+export interface Point {
+  /** For `--only`: unique. */
+  readonly name: string;
+  readonly scenario: ScenarioName;
+  /** What makes the server die, or kill a child, at the point. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Where something is reached: the scenario, and the how-manieth time (default 1). */
+type Way = readonly [ScenarioName, number?];
+
+/** The first way of each label is its own; the others are for the full run. */
+const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
+  "server.claimEpoch": [["restart"], ["approve"]],
+  "server.recover": [["restart"], ["approve"]],
+  "server.heartbeat": [["long"]],
+  "server.release": [["stop"]],
+  "children.register": [["restart"], ["approve", 2], ["replan", 3]],
+  "children.ended": [["approve"], ["crash"], ["adapter"]],
+  "runs.start": [["approve"]],
+  "runs.claim": [["approve"], ["replan", 3], ["crash", 2]],
+  "runs.ready": [["approve", 2], ["approve"], ["effects", 2]],
+  "runs.advance": [["approve"], ["approve", 2], ["replan", 3]],
+  "runs.finish": [["approve"]],
+  "runs.loadFailed": [["broken"]],
+  "runs.park": [["changed"]],
+  "runs.runnerEnded": [["crash"], ["approve"], ["effects", 2]],
+  "runs.renew": [["long"]],
+  "runs.pause": [["pause"], ["pause", 2]],
+  "runs.resume": [["pause"], ["pause", 2]],
+  "runs.cancel": [["cancel"], ["cancel", 2]],
+  "decisions.request": [["approve"], ["replan", 2]],
+  "decisions.answer": [["host"]],
+  "decisions.expire": [["timeout"]],
+  "effects.nextAttempt": [["approve"], ["replan", 2], ["replan", 4], ["parts", 2]],
+  "effects.dispatch": [
+    ["approve"],
+    ["approve", 2],
+    ["replan", 2],
+    ["parts", 2],
+    ["parts", 3],
+    ["twice", 2],
+    ["late", 3],
+  ],
+  "effects.storePart": [["late", 2], ["approve"], ["replan", 2], ["parts", 2], ["parts", 3], ["twice"]],
+  "effects.finishAttempt": [["approve"], ["approve", 2], ["replan", 2], ["parts"], ["twice"], ["late", 4]],
+  "effects.adapterGone": [["twice"], ["adapter"]],
+  "effects.reserve": [["approve"], ["approve", 2], ["approve", 3], ["effects", 2], ["effects", 4]],
+  "effects.report": [["approve", 3], ["approve"], ["approve", 2]],
+  "effects.settle": [["effects"], ["effects", 2]],
+  "channels.open": [["restart"], ["adapter", 2]],
+  "channels.receive": [["approve"], ["replan", 2], ["stranger"], ["stranger", 2]],
+  "channels.recover": [["recover"], ["recover", 2], ["twice"]],
+  "retention.sweep": [["retention"]],
+};
+
+/** Ways of the frames that the children send (`in`, `lost`) and get (`out`). */
+const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways; readonly out: Ways }>> = {
+  runner: {
+    in: {
+      ready: [["approve"], ["approve", 2]],
+      loadFailed: [["broken"]],
+      park: [["changed"]],
+      advance: [["approve"], ["replan", 3]],
+      "effect.reserve": [["approve", 3], ["approve"], ["approve", 2]],
+      "effect.settle": [["approve", 3], ["approve"], ["approve", 2]],
+      decision: [["approve"], ["replan", 2]],
+      finish: [["approve"]],
+      exiting: [["approve"], ["approve", 2]],
+    },
+    out: {
+      launch: [["approve"], ["approve", 2]],
+      "state.results": [["approve"]],
+      "state.steps": [["approve"]],
+      go: [["approve"], ["approve", 2]],
+      ack: [["approve"], ["replan", 3]],
+      rewind: [["busy"]],
+      "effect.reserved": [["approve", 3], ["approve"], ["approve", 2]],
+      reply: [["approve"], ["approve", 2], ["approve", 3], ["approve", 4]],
+      claimLost: [["fenced"]],
+      stop: [["pause"], ["stop"]],
+    },
+  },
+  adapter: {
+    in: {
+      ready: [["approve"]],
+      dispatching: [["approve"], ["replan", 2], ["parts", 2]],
+      part: [["late", 2], ["approve"], ["replan", 2], ["parts"], ["parts", 2]],
+      outcome: [["approve"], ["replan", 2], ["parts"]],
+      inbound: [["approve"], ["replan", 2]],
+      health: [["approve"], ["approve", 2]],
+      exiting: [["stop"]],
+    },
+    out: {
+      launch: [["approve"]],
+      perform: [["approve"], ["replan", 2]],
+      permit: [["approve"], ["replan", 2], ["parts", 2]],
+      partStored: [["approve"], ["parts"]],
+      outcomeStored: [["approve"], ["replan", 2]],
+      verdict: [["approve"], ["replan", 2]],
+      stop: [["stop"]],
+    },
+  },
+};
+type Ways = Readonly<Record<string, readonly Way[]>>;
+
+/** Points without a way, which nothing can reach: labels and frames that were added without a scenario. */
+export function unreachable(): string[] {
+  const labels = [...LABELS].filter((label) => !Object.hasOwn(LABEL_WAYS, label));
+  const frames = (["runner", "adapter"] as const).flatMap((child) =>
+    (["in", "out"] as const).flatMap((direction) =>
+      CHILD_FRAMES[child][direction]
+        .filter((frame) => !Object.hasOwn(FRAME_WAYS[child][direction], frame))
+        .map((frame) => `${child}:${direction}:${frame}`),
+    ),
+  );
+  return [...labels, ...frames];
+}
+
+/** All points: each alone and in a batch, with every way. */
+export function allPoints(): Point[] {
+  return basePoints(true).flatMap((base) => [pointOf(base, false), pointOf(base, true)]);
+}
+
+/** Each label and frame once, its first way, alone or in a batch as the hash of its name says. */
+export function shortPoints(): Point[] {
+  return basePoints(false).map((base) => pointOf(base, parity(base.fault)));
+}
+
+/** Every scenario without a fault: what the others are compared with. */
+export function baselines(names: readonly ScenarioName[]): Point[] {
+  return names.map((scenario) => ({ name: `none@${scenario}`, scenario, env: {} }));
+}
+
+interface Base {
+  readonly variable: "HOLDPOINT_FAULT" | "HOLDPOINT_FAULT_CHILD";
+  readonly fault: string;
+  readonly scenario: ScenarioName;
+}
+
+function basePoints(everyWay: boolean): Base[] {
+  const use = (ways: readonly Way[] | undefined): readonly Way[] =>
+    everyWay ? (ways ?? []) : (ways ?? []).slice(0, 1);
+  const labels = [...LABELS].flatMap((label) =>
+    use(LABEL_WAYS[label]).flatMap(([scenario, count = 1]) =>
+      ["before", "after"].map((when): Base => ({
+        variable: "HOLDPOINT_FAULT",
+        fault: numbered(`${label}:${when}`, count),
+        scenario,
+      })),
+    ),
+  );
+  const frames = (["runner", "adapter"] as const).flatMap((child) =>
+    (["in", "lost", "out"] as const satisfies FrameMoment[]).flatMap((moment) =>
+      framesOf(child, moment).flatMap((frame) =>
+        use(FRAME_WAYS[child][moment === "out" ? "out" : "in"][frame]).map(([scenario, count = 1]): Base => ({
+          variable: "HOLDPOINT_FAULT_CHILD",
+          fault: numbered(`${child}:${moment}:${frame}`, count),
+          scenario,
+        })),
+      ),
+    ),
+  );
+  return [...labels, ...frames];
+}
+
+function numbered(fault: string, count: number): string {
+  return count === 1 ? fault : `${fault}:${count}`;
+}
+
+function pointOf({ fault, scenario, variable }: Base, batch: boolean): Point {
+  const text = batch ? `${fault}+batch` : fault;
+  return { name: `${text}@${scenario}`, scenario, env: { [variable]: text } };
+}
+
+/** A fixed rule that has nothing to do with the order of the list. */
+function parity(text: string): boolean {
+  let sum = 0;
+  for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
+  return sum % 2 === 1;
+}

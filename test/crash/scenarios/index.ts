@@ -1,0 +1,12 @@
+/** The scenarios by name. Each one ends the same way with and without a fault. */
+import { asking } from "./asking.ts";
+import { control } from "./control.ts";
+import { doubt } from "./doubt.ts";
+import { lifetime } from "./lifetime.ts";
+import { refusal } from "./refusal.ts";
+import type { Scenario } from "./scenario.ts";
+
+export const SCENARIOS = { ...asking, ...control, ...doubt, ...lifetime, ...refusal } as const satisfies Readonly<
+  Record<string, Scenario>
+>;
+export type ScenarioName = keyof typeof SCENARIOS;

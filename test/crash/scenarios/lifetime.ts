@@ -1,0 +1,71 @@
+/** Scenarios about the life of the server and the passing of time. */
+import Database from "better-sqlite3";
+
+import { APPROVED, JOURNEY, openGate, runOf, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Stopped as soon as it is ready; then stopped in order with a run waiting and a run working, and started again. */
+const stop: Scenario = {
+  async play(stage) {
+    stage.person.awake = false;
+    await stage.start({ fault: false });
+    await stage.stop();
+    await stage.start();
+    const waiting = await stage.run(JOURNEY, "waiting");
+    const working = await stage.run(JOURNEY, "working", { gate: true });
+    await untilAsked(stage, waiting);
+    await untilAtGate(stage, "working");
+    if (await stage.stop()) await stage.start({ fault: false });
+    stage.person.awake = true;
+    openGate(stage, "working");
+    await untilEnded(stage, waiting);
+    await untilEnded(stage, working);
+    return new Map([
+      [waiting, APPROVED],
+      [working, APPROVED],
+    ]);
+  },
+};
+
+/** A step that takes longer than its claim lives without renewal. */
+const long: Scenario = {
+  options: { clock: true },
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(JOURNEY, "long", { gate: true });
+    await untilAtGate(stage, "long");
+    for (let round = 0; round < 5; round += 1) {
+      await stage.until("a run at work", (world) => runOf(world, run).run.status === "running");
+      await stage.advance(10_000);
+    }
+    openGate(stage, "long");
+    await untilEnded(stage, run);
+    return new Map([[run, APPROVED]]);
+  },
+};
+
+/** A month later the rows that only served against repetition are deleted. */
+const retention: Scenario = {
+  options: { clock: true },
+  forgets: true,
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(JOURNEY, "retention");
+    await untilEnded(stage, run);
+    await stage.calm();
+    for (let days = 31; inboxRows(stage.home.database) > 0; days = 2) await stage.advance(days * DAY_MS, "jump");
+    return new Map([[run, APPROVED]]);
+  },
+};
+
+function inboxRows(path: string): number {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare("SELECT count(*) FROM channel_inbox").pluck().get() as number;
+  } finally {
+    db.close();
+  }
+}
+
+export const lifetime = { stop, long, retention };

@@ -1,0 +1,48 @@
+// The words of a run's story: none of the events that the service writes is told by its type alone.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+import { timelineText } from "../../renderers/text/timeline.ts";
+
+const STATE = fileURLToPath(new URL("../../src/state/", import.meta.url));
+const EVENT = /"((?:run|runner|node|effect|decision|channel)\.[A-Za-z]+|server\.(?:started|stopped|recovered))"/g;
+/** Written by `tell` from an effect's purpose and a step, so that no literal stands in the sources. */
+const MADE = [
+  "delivery.recorded",
+  "delivery.dispatching",
+  "delivery.part",
+  "delivery.outcome",
+  "settlement.queued",
+  "settlement.outcome",
+  "reply.outcome",
+];
+
+test("every event type that src/state writes has words of its own", () => {
+  const types = new Set(MADE);
+  for (const file of readdirSync(STATE, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".ts")) continue;
+    for (const [, type = ""] of readFileSync(join(STATE, file), "utf8").matchAll(EVENT)) types.add(type);
+  }
+  expect(types).toContain("decision.refused");
+  expect(types.size).toBeGreaterThan(30);
+  for (const type of types) expect(timelineText({ type, detail: {} }), type).not.toBe(type);
+});
+
+test("a refused answer is told with who tried what, and why it did not count", () => {
+  const detail = { reason: "unknownActor", choice: "approve", by: null, channel: "telegram:default" };
+  expect(timelineText({ type: "decision.refused", detail })).toBe(
+    "An answer did not count (unknownActor): approve by somebody who may not answer over telegram:default",
+  );
+});
+
+test("a very long error is cut in the sentence", () => {
+  const detail = { status: "failed", error: { message: "x".repeat(5_000) } };
+  expect(timelineText({ type: "run.finished", detail }).length).toBeLessThan(250);
+});
+
+test("an unknown event is shown by its type", () => {
+  expect(timelineText({ type: "future.event", detail: {} })).toBe("future.event");
+});
