@@ -4,8 +4,6 @@ import { PROGRESS } from "./limits.ts";
 
 /** Type of the update that carries progress. */
 export const PROGRESS_TYPE = "progress";
-/** Key of a stated aggregate; it is never summed up by anybody but its author. */
-export const OVERALL_KEY = "overall";
 
 const SCHEMAS = ["holdpoint.progress.v1", "pi-workflows.progress.v1"] as const;
 

@@ -29,12 +29,13 @@ const WORKFLOW = defineWorkflow({
   edges: [{ from: "step", switch: { on: "$.more", cases: { true: "step", false: "last" } } }],
 });
 
-/** A process that has rehearsed is warm for all of its launches. */
+/** What is compiled once stays so for every later launch of this process. */
 let rehearsed = false;
 
 /** Rehearses until `needed` says no, or there is nothing more to gain. Never takes longer than a round without giving way. */
 export async function rehearse(needed: () => boolean): Promise<void> {
   if (rehearsed) return;
+  rehearsed = true;
   const position = { nodeId: "step", step: 0, visit: 1, interrupted: false };
   decodeFrame(JSON.stringify({ type: "go", position, visits: { step: 1 } }), toRunnerSchema);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -44,7 +45,6 @@ export async function rehearse(needed: () => boolean): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop
     await playRound();
   }
-  rehearsed = true;
 }
 
 async function playRound(): Promise<void> {

@@ -119,7 +119,7 @@ class Session {
       ...(sameSources(launch.sources, sources) ? {} : { sources }),
     };
     this.#send({ type: "ready", definitionDigest: digest, title, ...news, ...made });
-    await rehearse(() => !this.#over && this.#engine === undefined);
+    await rehearse(() => !this.#over && !this.#going);
   }
 
   async #go(loaded: LoadedWorkflow, position: Position, visits: Readonly<Record<string, number>>): Promise<void> {

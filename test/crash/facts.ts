@@ -108,18 +108,20 @@ export function readFacts(path: string): Facts {
         "SELECT decision_id AS decisionId, run_no AS runNo, fingerprint, status FROM human_decisions ORDER BY run_no, attempt_no",
       ),
       resolutions: all(
-        "SELECT decision_id AS decisionId, outcome, provenance, choice, input FROM human_decision_resolutions",
+        "SELECT decision_id AS decisionId, outcome, provenance, choice, input FROM human_decision_resolutions JOIN human_decisions USING (decision_no)",
       ),
       continuations: all("SELECT run_no AS runNo, cause_type AS cause, cause_id AS causeId FROM run_continuations"),
       effects: all(
-        `SELECT e.effect_id AS effectId, short_id AS shortId, purpose, effect_type AS type, recovery, run_no AS runNo, e.decision_id AS decisionId,
-           e.place, target_reference AS reference, status, p.effect_id IS NOT NULL AS prompt
-         FROM effects e LEFT JOIN decision_prompts p ON p.effect_id = e.effect_id ORDER BY effect_no`,
+        `SELECT e.effect_id AS effectId, e.short_id AS shortId, purpose, effect_type AS type, recovery, e.run_no AS runNo,
+           d.decision_id AS decisionId, e.place, target_reference AS reference, e.status, p.effect_no IS NOT NULL AS prompt
+         FROM effects e LEFT JOIN human_decisions d USING (decision_no) LEFT JOIN decision_prompts p USING (effect_no) ORDER BY e.effect_no`,
       ),
       effectAttempts: all(
-        "SELECT effect_id AS effectId, attempt_number AS attempt, state, repeat_of AS repeatOf FROM effect_attempts ORDER BY effect_id, attempt_number",
+        "SELECT effect_id AS effectId, attempt_number AS attempt, state, repeat_of AS repeatOf FROM effect_attempts JOIN effects USING (effect_no) ORDER BY effect_no, attempt_number",
       ),
-      parts: all("SELECT effect_id AS effectId, attempt_number AS attempt, part, state, reference FROM effect_parts"),
+      parts: all(
+        "SELECT effect_id AS effectId, attempt_number AS attempt, part, state, reference FROM effect_parts JOIN effects USING (effect_no)",
+      ),
       events: all(
         "SELECT run_no AS runNo, event_type AS type, payload FROM events JOIN runs USING (resource_no) ORDER BY resource_no, event_index",
       ),

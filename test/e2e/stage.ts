@@ -214,7 +214,7 @@ export class Stage {
   submissions(run: string): { actor: string | null; choice: string | null; outcome: string; reason: string | null }[] {
     return this.rows(
       `SELECT s.actor_id AS actor, s.choice, s.outcome, s.reason FROM human_decision_submissions s
-       JOIN human_decisions d USING (decision_id) JOIN runs r USING (run_no) WHERE r.run_id = ? ORDER BY submission_no`,
+       JOIN human_decisions d USING (decision_no) JOIN runs r USING (run_no) WHERE r.run_id = ? ORDER BY submission_no`,
       run,
     );
   }

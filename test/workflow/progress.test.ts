@@ -103,7 +103,7 @@ describe("for every series of reports", () => {
         let now = 0;
         for (const { wait, ...given } of reports) {
           now += wait;
-          made = observe(made, { schema: "holdpoint.progress.v1", label: "x", unit: "u", ...given } as Progress, now);
+          made = observe(made, { schema: "holdpoint.progress.v1", label: "x", unit: "u", ...given }, now);
           expect(made.samples.length).toBeLessThanOrEqual(9);
         }
         const said = estimate(made as never, now + later);

@@ -16,7 +16,7 @@ export {
   type FollowUpActor,
 } from "./follow-ups.ts";
 export type { PlannedTransition } from "./graph.ts";
-export { applyTransitions, mountsAfter, mountsAtStart, type MountMark, type MountMarks } from "./mounts.ts";
+export { applyTransitions, mountsAtStart, type MountMark, type MountMarks } from "./mounts.ts";
 export { applyPatch } from "./json-patch.ts";
 export { route } from "./route.ts";
 export { estimate, observe, type Estimate, type ProgressTrack } from "./progress.ts";
