@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
-import type { HoldpointClient } from "../../../src/client/index.ts";
+import type { HoldpointClient, RunView } from "../../../src/client/index.ts";
 import { client, makeHome, Scope, startRun, startServer, waitForRun } from "../../harness/index.ts";
 import { markedProcesses, type Stage } from "../stage.ts";
-import { list, submit, until, type Case } from "./case.ts";
+import { bash, list, submit, until, type Case } from "./case.ts";
 
 const WORKFLOW = `
 import { action, agent, defineWorkflow } from "holdpoint";
+const TOOLS = [];
 export default defineWorkflow({
   name: "plan",
   startAt: "plan",
@@ -20,7 +21,7 @@ export default defineWorkflow({
         if (!Array.isArray(value.plan)) throw new Error("plan must be a list");
         return value;
       },
-      allowedTools: [],
+      allowedTools: TOOLS,
     }),
     count: action({ run: ({ outputs }) => outputs.plan.plan.length }),
   },
@@ -35,7 +36,7 @@ interface Service {
   readonly registered: () => unknown[];
 }
 
-/** Runs the workflow on a service of its own, which is gone afterwards. `pi`: instead of the real one. */
+/** Runs the workflow on a service of its own, which is gone afterwards. `tools` of the agent: default none. */
 async function serve(
   stage: Stage,
   use: (service: Service) => Promise<void>,
@@ -43,6 +44,7 @@ async function serve(
     command: [...stage.command],
     agentDir: stage.agentDir,
   },
+  tools: readonly string[] = [],
 ): Promise<void> {
   const scope = new Scope();
   try {
@@ -50,7 +52,7 @@ async function serve(
     await startServer(scope, home);
     const from = await client(scope, home);
     const path = stage.path("plan.workflow.ts");
-    writeFileSync(path, WORKFLOW);
+    writeFileSync(path, WORKFLOW.replace("TOOLS = []", `TOOLS = ${JSON.stringify(tools)}`));
     const registered = (): unknown[] => {
       const db = new Database(home.database, { readonly: true });
       try {
@@ -67,6 +69,7 @@ async function serve(
 }
 
 const alive = (run: string): number[] => markedProcesses((mark) => mark.startsWith(`${run}/`));
+const runners = ({ processes }: RunView): number[] => processes.map(({ pid }) => pid);
 const progress = { schema: "holdpoint.progress.v1", label: "Planning", status: "running" };
 
 export const whole: readonly Case[] = [
@@ -83,6 +86,7 @@ export const whole: readonly Case[] = [
       }),
       ({ requestId }) => ({ calls: [submit(requestId, { plan: 7 })] }),
       ({ requestId }) => ({ calls: [submit(requestId, { plan: ["dig", "sow"] })] }),
+      ({ requestId }) => ({ calls: [submit(requestId, { plan: ["rest"] })] }),
     ),
     run: (stage) =>
       serve(stage, async ({ client: from, registered, start }) => {
@@ -97,28 +101,38 @@ export const whole: readonly Case[] = [
         assert.match(requests[2]?.last ?? "", /plan must be a list/);
         assert.deepEqual(registered(), [{ kind: "agent", outcome: "ended", ended: 1 }]);
         assert.deepEqual(alive(run), []);
+        // Nothing of the agent is left in the runner either: it serves the next run.
+        const again = await start();
+        const next = await waitForRun(from, again, ({ run: { finishedAt } }) => finishedAt !== null, "its end");
+        assert.equal(next.run.status, "completed", JSON.stringify(next.error));
+        assert.equal(runners(view).length, 1);
+        assert.deepEqual(runners(next), runners(view));
       }),
   },
   {
     name: "a run that is cancelled while its agent works leaves nothing of the agent behind",
-    model: list({ text: "Thinking", hang: true }),
+    model: list({ calls: [bash("sleep 300 & sleep 300")] }),
     run: (stage) =>
-      serve(stage, async ({ client: from, registered, start }) => {
-        const run = await start();
-        await until(() => stage.model.requests.length === 1);
-        assert.deepEqual(registered(), [{ kind: "agent", outcome: null, ended: 0 }]);
-        assert.equal(alive(run).length, 1);
-        await from.call("run.cancel", { run, reason: null });
-        const view = await waitForRun(
-          from,
-          run,
-          ({ processes, run: { finishedAt } }) =>
-            finishedAt !== null && processes.every(({ endedAt }) => endedAt !== null),
-          "the end of its processes",
-        );
-        assert.equal(view.run.status, "cancelled");
-        assert.deepEqual(alive(run), []);
-      }),
+      serve(
+        stage,
+        async ({ client: from, registered, start }) => {
+          const run = await start();
+          await until(() => alive(run).length >= 3);
+          assert.deepEqual(registered(), [{ kind: "agent", outcome: null, ended: 0 }]);
+          await from.call("run.cancel", { run, reason: null });
+          const view = await waitForRun(
+            from,
+            run,
+            ({ processes, run: { finishedAt } }) =>
+              finishedAt !== null && processes.every(({ endedAt }) => endedAt !== null),
+            "the end of its processes",
+          );
+          assert.equal(view.run.status, "cancelled");
+          assert.deepEqual(alive(run), []);
+        },
+        undefined,
+        ["bash"],
+      ),
   },
   {
     name: "a workflow with agent nodes is refused at its start where there is no Pi, with what was found and what is needed",
