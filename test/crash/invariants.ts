@@ -260,7 +260,9 @@ function* sameEnding({ endings, executions, facts }: Evidence): Iterable<string>
     const ends = facts.events.filter((event) => event.runNo === runNo && event.type === "run.finished").length;
     if (ends !== 1) yield `run ${runId} was finished ${ends} times`;
     const applied = facts.effects.filter(
-      (effect) => effect.purpose === "action" && effect.runNo === runNo && effect.status === "applied",
+      // The command `list` writes no line of its own.
+      (effect) =>
+        effect.purpose === "action" && effect.runNo === runNo && effect.status === "applied" && effect.type !== "list",
     ).length;
     if (applied !== ending.actions.length)
       yield `run ${runId} has ${applied} applied actions, not ${ending.actions.length}`;

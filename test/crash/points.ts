@@ -108,7 +108,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       "process.register": [["study"]],
       "process.unregister": [["study"]],
       released: [["approve"], ["study"]],
-      exiting: [["approve"], ["approve", 2]],
+      exiting: [["broken"]],
     },
     out: {
       launch: [["approve"], ["approve", 2]],

@@ -75,15 +75,6 @@ if (existsSync(join(root, "test/crash/main.ts"))) {
     },
   );
 }
-if (existsSync(join(root, "test/pi/main.ts"))) {
-  const report = join(temp, "pi.json");
-  run("pi", process.execPath, ["--import", "jiti/register", join(root, "test/pi/main.ts"), "--report", report], () => {
-    if (!existsSync(report)) return { passed: 0, failed: 1 };
-    const { passed, failed, skipped } = JSON.parse(readFileSync(report, "utf8"));
-    // Where Pi cannot run, this part says so in capitals and is not a failure.
-    return { passed, failed: failed + (passed + failed + skipped === 0 ? 1 : 0) };
-  });
-}
 if (existsSync(join(root, "test/tools/tarball.mjs")))
   run("tarball", process.execPath, [join(root, "test/tools/tarball.mjs")]);
 

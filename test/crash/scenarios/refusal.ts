@@ -1,5 +1,5 @@
 /** Scenarios in which something refuses: the file, the database, the runner's own process. */
-import { appendFileSync, copyFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
@@ -16,18 +16,24 @@ const broken: Scenario = {
   },
 };
 
-/** The file changes while the question waits; the operator restores it and resumes. */
+/** The approved file cannot be loaded any more as it was when the question was asked; the operator mends that and resumes. */
 const changed: Scenario = {
   async play(stage) {
     stage.person.awake = false;
     const path = join(stage.folder("project"), "journey.workflow.ts");
-    const restore = (): void => copyFileSync(JOURNEY, path);
+    // It reads a file while it loads, which is no part of what was approved.
+    const flag = join(stage.folder("project"), "flag");
+    const guard =
+      'import { readFileSync as readFlag } from "node:fs";\n' +
+      'if (readFlag(new URL("./flag", import.meta.url), "utf8") !== "up") throw new Error("the flag is down");\n';
+    writeFileSync(path, `${guard}${readFileSync(JOURNEY, "utf8")}`);
+    const restore = (): void => writeFileSync(flag, "up");
     restore();
     stage.operator.beforeResume = restore;
     await stage.start();
     const run = await stage.run(path, "changed");
     await untilAsked(stage, run);
-    appendFileSync(path, "// changed\n");
+    writeFileSync(flag, "down");
     stage.person.awake = true;
     await untilEnded(stage, run);
     return new Map([[run, APPROVED]]);

@@ -57,7 +57,10 @@ export default defineWorkflow({
   includes: { study: includeWorkflow(measuring, { input: ({ input }) => input as Input }) },
   nodes: {
     tell: notify({ kind: "progress", audience: "operators", message: "The study was measured." }),
-    list: shell({ effect: idempotentEffect("list"), exec: () => ({ command: "/bin/echo", args: ["listed"] }) }),
+    list: shell({
+      effect: idempotentEffect("list"),
+      exec: () => ({ command: "/bin/echo", args: ["listed"] }),
+    }),
     look: checkpoint({ summary: "Look at the study" }),
     gate: compute({
       run: async ({ input }) => {
