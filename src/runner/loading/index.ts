@@ -9,7 +9,7 @@ import { isAbsolute } from "node:path";
 import type { SourceFile } from "../../contracts/definition.ts";
 import { coreOf, requireOf } from "./jiti-core.ts";
 import { forgetOwn, seeNatively } from "./native-modules.ts";
-import { isOwn } from "./places.ts";
+import { isOwn, loadsWorkflow } from "./places.ts";
 import type { SourceView } from "./source-view.ts";
 import { cachedTransform } from "./transform-cache.ts";
 
@@ -34,6 +34,7 @@ export async function loadModule(
   cacheDir: string | null,
   view: SourceView,
 ): Promise<LoadedModule> {
+  loadsWorkflow(path);
   seeNatively(view);
   const jiti = coreOf(view)(
     path,
