@@ -33,7 +33,7 @@ export function runView(run: Partial<RunSummary> = {}, part: Partial<RunView> = 
   return {
     schema: "holdpoint.run-view.v1",
     run: runSummary(run),
-    workflowPath: "/work/deploy.workflow.ts",
+    workflowPath: "/srv/deploy.workflow.ts",
     definitionDigest: null,
     continuations: 0,
     input: { service: "shop-api" },
