@@ -8,6 +8,7 @@ import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
+import { isUnwritten, pause } from "../until-written.ts";
 import type { Child, Clock, Log, Ports } from "../ports.ts";
 import type { AgentNodes } from "./agent-nodes.ts";
 import { ContentExchange } from "./content-exchange.ts";
@@ -141,15 +142,7 @@ export class RunSession {
   }
 
   #pause(ms: number): Promise<void> {
-    const { clock } = this.#deps;
-    const until = clock.now() + ms;
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (clock.now() >= until || this.end !== "open") resolve();
-        else clock.timer(until, look);
-      };
-      look();
-    });
+    return pause(this.#deps.clock, ms, () => this.end !== "open");
   }
 
   async #handle(frame: FromRunner): Promise<void> {
@@ -386,9 +379,4 @@ export class RunSession {
 function asHoldpointError(thrown: unknown): HoldpointError {
   if (isHoldpointError(thrown)) return thrown;
   return new HoldpointError("internal", thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
-}
-
-/** The write queue could not commit; nothing of the command is on disk. */
-function isUnwritten(error: unknown): boolean {
-  return isHoldpointError(error) && (error.kind === "diskFull" || error.kind === "notWritten");
 }
