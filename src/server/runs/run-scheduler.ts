@@ -49,7 +49,6 @@ export class RunScheduler {
   readonly #active = new Map<string, Active>();
   /** Claims on their way; each holds a slot. */
   readonly #claims = new Set<Promise<void>>();
-  #again = false;
   #stopped = false;
   #dueTimer: Timer | undefined;
   #renewTimer: Timer | undefined;
@@ -80,30 +79,39 @@ export class RunScheduler {
   /** Looks for due runs; safe to call at any time. */
   wake(): void {
     if (this.#stopped) return;
-    const { ports, store } = this.#deps;
     const free = this.capacity - this.#active.size - this.#claims.size;
-    // A claim that finds nothing may have looked before what is due now was.
-    this.#again = free <= 0;
+    // The end of any claim or run looks again.
     if (free <= 0) return;
     this.#dueTimer?.cancel();
     this.#dueTimer = undefined;
-    const now = ports.clock.now();
-    const due = store.read.runs.dueAt(now, free);
-    if (due.count === 0 && due.next !== null) this.#dueTimer = ports.clock.timer(due.next, () => this.wake());
-    for (let count = 0; count < due.count; count += 1) {
-      const claim = this.#claim()
-        .catch((error: unknown) => {
-          this.#deps.log.error({ error: String(error) }, "claiming a run failed");
-          // Whoever woke us will not do so again for this run.
-          this.#dueTimer?.cancel();
-          if (!this.#stopped) this.#dueTimer = ports.clock.timer(now + CLAIM_AGAIN_MS, () => this.wake());
-        })
-        .finally(() => {
-          this.#claims.delete(claim);
-          if (this.#again) this.wake();
-        });
-      this.#claims.add(claim);
-    }
+    const now = this.#deps.ports.clock.now();
+    const onTheirWay = this.#claims.size;
+    const due = this.#deps.store.read.runs.dueAt(now, free + onTheirWay);
+    if (due.count === 0 && due.next !== null) this.#wakeAt(due.next);
+    for (let count = onTheirWay; count < due.count; count += 1) this.#launch(now);
+  }
+
+  /** One claim, which holds a slot until it is known what it found; then the queue is looked at again, whatever it was. */
+  #launch(now: number): void {
+    const claim = this.#claim().then(
+      () => {
+        this.#claims.delete(claim);
+        // It may have found nothing because it came before what is due now, while others were counted on to take that.
+        this.wake();
+      },
+      (error: unknown) => {
+        this.#claims.delete(claim);
+        this.#deps.log.error({ error: String(error) }, "claiming a run failed");
+        // Whoever woke us will not do so again for this run.
+        if (!this.#stopped) this.#wakeAt(now + CLAIM_AGAIN_MS);
+      },
+    );
+    this.#claims.add(claim);
+  }
+
+  #wakeAt(at: number): void {
+    this.#dueTimer?.cancel();
+    this.#dueTimer = this.#deps.ports.clock.timer(at, () => this.wake());
   }
 
   /** Ends the runner of a launch because its run was paused or cancelled; resolves when its processes are gone. */
