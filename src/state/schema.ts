@@ -158,6 +158,8 @@ CREATE TABLE runs (
   steps INTEGER NOT NULL DEFAULT 0,
   -- The open or last attempt.
   attempt_no INTEGER,
+  -- Number of the last continuation; 0 is the start.
+  continuations INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   finished_at INTEGER,
@@ -197,15 +199,14 @@ CREATE INDEX run_queue_due ON run_queue (priority DESC, available_at, run_no) WH
 
 CREATE TABLE run_continuations (
   run_no INTEGER NOT NULL REFERENCES runs,
+  -- Follows the number before it without a gap: it is counted in the run's row.
   number INTEGER NOT NULL CHECK (number >= 0),
-  previous_number INTEGER,
   cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision','checkpoint')),
   cause_id TEXT NOT NULL,
   carried_steps INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  PRIMARY KEY (run_no, number),
   -- At most one for each cause. A cause belongs to one run for ever, so the run in front takes nothing from the rule.
-  UNIQUE (run_no, cause_id)
+  PRIMARY KEY (run_no, cause_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE run_runners (

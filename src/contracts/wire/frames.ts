@@ -103,8 +103,20 @@ export interface FramePort<In, Out> {
   readonly backlog: number;
 }
 
+export interface FramePortOptions {
+  /**
+   * Frames sent in one turn of the event loop go out in one write at its end. For a side that answers many frames at once and
+   * never works long without giving way; a side that does would keep its frames to itself meanwhile.
+   */
+  readonly gather?: boolean;
+}
+
 /** Wraps a duplex stream (a pipe or socket) as a frame port that reads `In` by `schema` and writes `Out`. */
-export function framePort<In, Out>(stream: Duplex, schema: z.ZodType<In>): FramePort<In, Out> {
+export function framePort<In, Out>(
+  stream: Duplex,
+  schema: z.ZodType<In>,
+  { gather = false }: FramePortOptions = {},
+): FramePort<In, Out> {
   const splitter = new LineSplitter();
   const early: In[] = [];
   let listener: ((frame: In) => void) | undefined;
@@ -136,13 +148,24 @@ export function framePort<In, Out>(stream: Duplex, schema: z.ZodType<In>): Frame
   stream.on("end", () => finish());
   stream.on("close", () => finish());
 
+  let gathered = "";
+  const flush = (): void => {
+    const text = gathered;
+    gathered = "";
+    if (text !== "" && !closed) stream.write(text);
+  };
+
   return {
     send(...frames) {
       const text = frames.map(encodeFrame).join("");
-      if (!closed) stream.write(text);
+      if (closed) return;
+      if (!gather) return void stream.write(text);
+      if (gathered === "") process.nextTick(flush);
+      gathered += text;
     },
     close() {
       if (closed) return;
+      flush();
       stream.end();
       finish();
     },
@@ -158,7 +181,7 @@ export function framePort<In, Out>(stream: Duplex, schema: z.ZodType<In>): Frame
       return closed;
     },
     get backlog() {
-      return stream.writableLength;
+      return stream.writableLength + gathered.length;
     },
   };
 }

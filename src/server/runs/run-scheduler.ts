@@ -49,6 +49,7 @@ export class RunScheduler {
   readonly #active = new Map<string, Active>();
   /** Claims on their way; each holds a slot. */
   readonly #claims = new Set<Promise<void>>();
+  #woken = false;
   #stopped = false;
   #dueTimer: Timer | undefined;
   #renewTimer: Timer | undefined;
@@ -76,8 +77,17 @@ export class RunScheduler {
     }));
   }
 
-  /** Looks for due runs; safe to call at any time. */
+  /** Looks for due runs, once for all calls of one turn of the event loop; safe to call at any time. */
   wake(): void {
+    if (this.#woken) return;
+    this.#woken = true;
+    process.nextTick(() => {
+      this.#woken = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
     if (this.#stopped) return;
     const free = this.capacity - this.#active.size - this.#claims.size;
     // The end of any claim or run looks again.

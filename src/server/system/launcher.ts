@@ -56,7 +56,7 @@ export function systemLauncher(
         throw new HoldpointError("childStart", `The ${spec.kind} for ${spec.name} could not be started: ${diagnostic}`);
       }
       const startIdentity = (await processIdentity(pid)) ?? "gone";
-      const pipe = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema);
+      const pipe = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema, { gather: true });
       const port = fault?.watch(spec, pipe, () => proc.kill("SIGKILL")) ?? pipe;
       const drained = new Promise<void>((resolve) => port.onClose(() => resolve()));
       // What the child sent just before its end is still in the pipe: read to its end before the exit is told.

@@ -60,6 +60,7 @@ export function resolveDecision(
     resolution.resolvedAt,
   );
   tx.run("UPDATE human_decisions SET status = ? WHERE decision_no = ?", decision.status, decision.decisionNo);
+  const settlements = settleVerdict(tx, decision);
   tx.event(decision.resourceNo, {
     type: TOLD[provenance],
     actor: facts.actor,
@@ -77,7 +78,7 @@ export function resolveDecision(
       reason: facts.reason ?? null,
       answerDigest: resolution.answerDigest,
       ...(facts.updateId === undefined ? {} : { updateId: facts.updateId }),
+      ...(settlements.length === 0 ? {} : { settlements }),
     },
   });
-  settleVerdict(tx, decision);
 }

@@ -22,6 +22,15 @@ interface Message {
 
 type Shown = Message & { reference: string };
 
+/** What an event tells of a settlement. */
+export interface Settlement {
+  readonly effectId: string;
+  readonly destination: string;
+  readonly reference: string;
+  readonly part: number;
+  readonly revision: StateRevision;
+}
+
 /** Cards and questions for text of a decision, once for each part that is known, and once for one that was never sent. */
 const MESSAGES = `SELECT e.effect_no AS effectNo, e.status, p.reference, p.part, e.channel_id AS channelId, e.destination, e.place, q.effect_no IS NOT NULL AS isPrompt
   FROM effects e LEFT JOIN effect_parts p ON p.effect_no = e.effect_no LEFT JOIN decision_prompts q ON q.effect_no = e.effect_no
@@ -35,23 +44,36 @@ export function settleReference(tx: Tx, decisionNo: number, reference: string): 
   const decision = decisionByNo(tx, decisionNo);
   if (decision.status === "pending") return;
   const revision = stateRevision(tx, decision);
-  for (const shown of tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference)) settle(tx, decision, shown, revision);
+  tell(tx, decision, tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference), revision);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
 export function settleAll(tx: Tx, decision: DecisionRow, revision: StateRevision): void {
-  for (const shown of messagesOf(tx, decision)) if (isShown(shown)) settle(tx, decision, shown, revision);
+  tell(tx, decision, messagesOf(tx, decision).filter(isShown), revision);
+}
+
+/** Queues settlements, each with an event of its own. */
+function tell(tx: Tx, decision: DecisionRow, messages: readonly Shown[], revision: StateRevision): void {
+  for (const shown of messages) {
+    const settlement = settle(tx, decision, shown, revision);
+    if (settlement !== null)
+      tx.event(decision.resourceNo, {
+        type: "settlement.queued",
+        actor: { type: "server", id: "settlement" },
+        payload: settlement,
+      });
+  }
 }
 
 /**
  * The decision is over: cards that were not sent and questions for text are not needed any more, answers to people still are;
- * what was shown is brought to the verdict.
+ * what was shown is brought to the verdict. Returns what was queued, for the event of the verdict to tell.
  */
-export function settleVerdict(tx: Tx, decision: DecisionRow): void {
+export function settleVerdict(tx: Tx, decision: DecisionRow): Settlement[] {
   const messages = messagesOf(tx, decision);
   for (const effectNo of new Set(messages.flatMap(({ effectNo, status }) => (status === "pending" ? effectNo : []))))
     cancelPending(tx, "effect_no = ?", effectNo);
-  for (const shown of messages) if (isShown(shown)) settle(tx, decision, shown, 1);
+  return messages.filter(isShown).flatMap((shown) => settle(tx, decision, shown, 1) ?? []);
 }
 
 function messagesOf(tx: Tx, decision: DecisionRow): Message[] {
@@ -92,8 +114,11 @@ function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
   return row === undefined ? undefined : decisionByNo(tx, row.no);
 }
 
-/** A card is edited; a question for text, which no service lets us edit, is removed: its answer stands on the card. */
-function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): void {
+/**
+ * A card is edited; a question for text, which no service lets us edit, is removed: its answer stands on the card. Returns what
+ * is to be told of it, null for a question and for what was queued before.
+ */
+function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): Settlement | null {
   const { channelId, destination, part, place, reference } = shown;
   const isPrompt = shown.isPrompt === 1;
   // It is removed once, also when it becomes known after the run has ended.
@@ -113,16 +138,12 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
     targetReference: reference,
     targetPart: part,
   });
-  if (!created || isPrompt) return;
+  if (!created || isPrompt) return null;
   // What an older one would have shown, this one shows too.
   if (revision > 1) {
     const where =
       "decision_no = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no <> ?";
     cancelPending(tx, where, decision.decisionNo, channelId, reference, effectNo);
   }
-  tx.event(decision.resourceNo, {
-    type: "settlement.queued",
-    actor: { type: "server", id: "settlement" },
-    payload: { effectId, destination, reference, part, revision },
-  });
+  return { effectId, destination, reference, part, revision };
 }

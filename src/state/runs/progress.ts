@@ -147,10 +147,11 @@ export class Progress {
     }
     this.#nodes.clear();
     tx.run(
-      "UPDATE runs SET status = ?, steps = ?, attempt_no = ?, updated_at = ? WHERE run_no = ?",
+      "UPDATE runs SET status = ?, steps = ?, attempt_no = ?, continuations = ?, updated_at = ? WHERE run_no = ?",
       run.status,
       run.steps,
       run.attemptNo,
+      run.continuations,
       tx.now,
       run.runNo,
     );

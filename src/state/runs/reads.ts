@@ -106,7 +106,7 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
   i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary,
   r.error, r.created_at AS createdAt, r.updated_at AS updatedAt, r.finished_at AS finishedAt,
   r.workflow_path AS workflowPath, p.canonical_path AS projectPath, r.definition_digest AS definitionDigest,
-  (SELECT max(number) FROM run_continuations c WHERE c.run_no = r.run_no) AS continuations
+  r.continuations
   FROM runs r JOIN resources s USING (resource_no) JOIN run_queue q USING (run_no) JOIN projects p USING (project_no)
   LEFT JOIN node_attempts a ON a.run_no = r.run_no AND a.attempt_no = r.attempt_no
   LEFT JOIN interactive_requests i ON i.run_no = r.run_no AND i.status = 'pending'`;

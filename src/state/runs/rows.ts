@@ -18,6 +18,8 @@ export interface RunRow {
   steps: number;
   /** The open or last attempt. */
   attemptNo: number | null;
+  /** Number of the last continuation; 0 is the start. */
+  continuations: number;
 }
 
 export interface AttemptRow {
@@ -31,7 +33,7 @@ export interface AttemptRow {
 }
 
 const RUN = `SELECT run_no AS runNo, run_id AS runId, resource_no AS resourceNo, workflow_name AS workflowName,
-  definition_digest AS definitionDigest, status, paused, steps, attempt_no AS attemptNo FROM runs`;
+  definition_digest AS definitionDigest, status, paused, steps, attempt_no AS attemptNo, continuations FROM runs`;
 const RUN_BY_NO = `${RUN} WHERE run_no = ?`;
 const ATTEMPT = `SELECT attempt_no AS attemptNo, node_id AS nodeId, visit, attempt_number AS attemptNumber, status FROM node_attempts
   WHERE run_no = ? AND attempt_no = ?`;

@@ -65,11 +65,12 @@ export function continueFrom(tx: Tx, runNo: number, answered: Answered): void {
   run.status = next("run", run.status, "continued");
   const progress = new Progress(tx, run, open, null);
   progress.finish({ outcome: "ok", output: answered.output });
+  run.continuations += 1;
   progress.save();
   tx.run(
-    `INSERT INTO run_continuations (run_no, number, previous_number, cause_type, cause_id, carried_steps, created_at)
-     SELECT run_no, max(number) + 1, max(number), ?2, ?3, ?4, ?5 FROM run_continuations WHERE run_no = ?1 GROUP BY run_no`,
+    "INSERT INTO run_continuations (run_no, number, cause_type, cause_id, carried_steps, created_at) VALUES (?, ?, ?, ?, ?, ?)",
     runNo,
+    run.continuations,
     answered.cause.type,
     answered.cause.id,
     run.steps,

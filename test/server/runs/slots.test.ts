@@ -25,11 +25,15 @@ function laneOver(queue: { due: number }) {
 it("a lane that was woken for one run again and again fills all its slots for those that come after", async () => {
   const queue = { due: 1 };
   const { claims, lane } = laneOver(queue);
-  for (let wake = 0; wake < SLOTS; wake += 1) lane.wake();
+  for (let wake = 0; wake < SLOTS; wake += 1) {
+    lane.wake();
+    await new Promise(setImmediate);
+  }
   const early = claims.splice(0);
   // While these are on their way another takes the run, and eight become due.
   queue.due = SLOTS;
   lane.wake();
+  await new Promise(setImmediate);
   for (const end of early) {
     end(null);
     await new Promise(setImmediate);
@@ -37,8 +41,9 @@ it("a lane that was woken for one run again and again fills all its slots for th
   expect(claims).toHaveLength(SLOTS);
 });
 
-it("a lane with nothing due claims nothing, however often it is woken", () => {
+it("a lane with nothing due claims nothing, however often it is woken", async () => {
   const { claims, lane } = laneOver({ due: 0 });
   for (let wake = 0; wake < SLOTS; wake += 1) lane.wake();
+  await new Promise(setImmediate);
   expect(claims).toEqual([]);
 });
