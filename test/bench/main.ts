@@ -11,19 +11,24 @@ import { buildChildren } from "../adapters/built.ts";
 import type { Bench, Part } from "./bench.ts";
 import { type Figures, type Key, KEYS, rounded, summarize, TARGETS } from "./keys.ts";
 import { cores, diskFolder, load, watchOthers } from "./machine.ts";
+import { actions } from "./parts/actions.ts";
 import { answers } from "./parts/answers.ts";
+import { continued } from "./parts/continued.ts";
 import { floors } from "./parts/floors.ts";
 import { fsyncs } from "./parts/fsyncs.ts";
 import { adapterMemory, parkedMemory } from "./parts/memory.ts";
-import { continued, readiness, recovery } from "./parts/recovery.ts";
+import { readiness, recovery } from "./parts/recovery.ts";
+import { resumed } from "./parts/resumed.ts";
 import { steps } from "./parts/steps.ts";
 
 const PARTS: readonly Part[] = [
   floors,
   steps,
   fsyncs,
+  actions,
   answers,
   continued,
+  resumed,
   recovery,
   readiness,
   adapterMemory,

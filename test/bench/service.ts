@@ -208,19 +208,46 @@ export class Ledger {
       .get(...params) as number;
   }
 
+  /** The number that a run gives as its output; waits for the end of the run. */
+  async numberFrom(runId: string): Promise<number> {
+    await this.event(runId, -1, ({ type }) => type === "run.finished");
+    return this.number("SELECT CAST(final_output AS REAL) FROM runs WHERE run_id = ? AND status = 'completed'", runId);
+  }
+
+  numbers(sql: string): number[] {
+    return this.#db.prepare(sql).pluck().all() as number[];
+  }
+
   close(): void {
     this.#db.close();
   }
 }
 
-/** Waits until `look` gives something, looking every 5 ms. */
-export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+/** Ends every runner of a service that has nothing to do, so that the next launch needs a new process. */
+export async function endRunners(ledger: Ledger): Promise<void> {
+  const alive = "SELECT pid FROM child_processes WHERE kind = 'runner' AND ended_at IS NULL";
+  for (const pid of ledger.numbers(alive)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has just ended by itself.
+    }
+  }
+  await until("the end of the runners", () => (ledger.numbers(alive).length === 0 ? true : undefined));
+}
+
+/** Waits until `look` gives something, looking every so many milliseconds. */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  everyMs = 5,
+): Promise<T> {
   const deadline = performance.now() + HANG_MS;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
     if (performance.now() > deadline) throw new Error(`${what} did not come within ${HANG_MS / 1_000} s`);
-    await sleep(5);
+    await sleep(everyMs);
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../../../src/contracts/protocol/channel.ts";
 import { sha256Hex } from "../../../src/contracts/ids.ts";
 import { openChildPipe } from "../../../src/contracts/wire/child.ts";
+import { monotonicMs } from "./ask.ts";
 import type { Card } from "./seed.ts";
 
 export type ToBenchAdapter =
@@ -26,7 +27,7 @@ export type ToBenchAdapter =
 export type FromBenchAdapter =
   | { readonly type: "ready"; readonly pid: number }
   | ({ readonly type: "card"; readonly title: string } & Omit<Card, "runId">)
-  /** `startedAt` in milliseconds since the epoch, `ms` from the first tap to the last verdict. */
+  /** `startedAt` by `monotonicMs`, `ms` from the first tap to the last verdict. */
   | {
       readonly type: "tapped";
       readonly startedAt: number;
@@ -69,8 +70,7 @@ async function take(perform: Perform): Promise<SendResult> {
 
 function tap(cards: readonly Omit<Card, "runId">[], window: number): void {
   const verdicts: Record<string, number> = {};
-  const startedAt = Date.now();
-  const started = performance.now();
+  const startedAt = monotonicMs();
   let sent = 0;
   let heard = 0;
   const send = (): void => {
@@ -97,7 +97,7 @@ function tap(cards: readonly Omit<Card, "runId">[], window: number): void {
   onVerdict = (verdict) => {
     verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
     heard += 1;
-    if (heard === cards.length) tell({ type: "tapped", startedAt, ms: performance.now() - started, verdicts });
+    if (heard === cards.length) tell({ type: "tapped", startedAt, ms: monotonicMs() - startedAt, verdicts });
     else send();
   };
   for (let i = 0; i < Math.min(window, cards.length); i += 1) send();

@@ -6,11 +6,11 @@
 import { readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { parseConfig } from "../../../src/contracts/config.ts";
-import type { DefinitionSnapshot } from "../../../src/contracts/definition.ts";
 import { PRESENTATION_SCHEMA } from "../../../src/contracts/decision/presentation.ts";
 import { sha256Hex } from "../../../src/contracts/ids.ts";
 import { openStore, type Store } from "../../../src/state/store.ts";
 import { definitionDigest } from "../../../src/workflow/rules/index.ts";
+import { ASK_DEFINITION } from "./ask.ts";
 
 export interface SeedOptions {
   readonly decisions: number;
@@ -19,6 +19,8 @@ export interface SeedOptions {
   readonly delivered: boolean;
   /** Pauses the runs, so that an answer is stored without a runner being launched for it. */
   readonly paused: boolean;
+  /** The file of `ASK_WORKFLOW`, if runners are to go on with the runs. */
+  readonly workflow?: { readonly workflowPath: string; readonly projectPath: string };
 }
 
 export interface Card {
@@ -30,18 +32,16 @@ export interface Card {
 
 const LANES = 128;
 const CHANNEL = { channelId: "telegram:default", kind: "telegram", profile: "default", adapterEpoch: "seed" };
-const DEFINITION: DefinitionSnapshot = {
-  schema: "holdpoint.definition-snapshot.v1",
-  name: "seeded",
-  startAt: "ask",
-  maxSteps: 10,
-  nodes: {
-    ask: { type: "humanDecision", timeoutMs: null, choices: ["approve", "reject"] },
-    done: { type: "compute", timeoutMs: 900_000 },
+const REQUEST = {
+  presentation: {
+    schema: PRESENTATION_SCHEMA,
+    summary: "Everything is tested.",
+    blocks: [{ kind: "paragraph", text: "The migration takes about two minutes; nobody has to log in again." }],
   },
-  edges: [{ from: "ask", switch: { on: "$.choice", cases: { approve: "done", reject: "done" } } }],
+  choices: { approve: { label: "Release" }, reject: { label: "Do not" } },
 };
-const SOURCE = { path: "/seeded.workflow.ts", sha256: sha256Hex("seeded"), content: Buffer.from("seeded") };
+const digest = definitionDigest(ASK_DEFINITION);
+const NOWHERE = { workflowPath: "/seeded.workflow.ts", projectPath: "/" };
 
 async function main(home: string, options: SeedOptions): Promise<void> {
   const config = parseConfig(readFileSync(join(home, "config.json"), "utf8"), "config.json");
@@ -55,13 +55,27 @@ async function main(home: string, options: SeedOptions): Promise<void> {
   const store = openStore({ path: join(home, "state.sqlite"), clock: Date });
   const { epoch } = await store.server.claimEpoch({ serverId: "seed", pid: process.pid, startIdentity: "seed" });
   await store.channels.open(CHANNEL);
+  const workflow = options.workflow ?? NOWHERE;
+  const content = options.workflow === undefined ? Buffer.from("seeded") : readFileSync(workflow.workflowPath);
+  const source = { path: workflow.workflowPath, sha256: sha256Hex(content), content };
   const runs = new Map<string, string>();
   let begun = 0;
+  const wait = async (number: number, audience: string): Promise<{ decisionId: string; runId: string }> => {
+    await store.runs.start({ workflow: "ask", ...workflow, input: { number }, receipt: null });
+    const launch = await store.runs.claim({ serverEpoch: epoch, runnerEpoch: `r-${number}` });
+    if (launch === null) throw new Error("no run is due");
+    const { claim } = launch;
+    const ready = { claim, childId: "none", definitionDigest: digest, sources: [source], title: null };
+    await store.runs.ready({ ...ready, definition: ASK_DEFINITION });
+    const request = { ...REQUEST, audience, title: `Release ${number} to the customers?`, subject: { number } };
+    const { decisionId } = await store.decisions.request({ claim, step: 0, nodeId: "ask", request, access });
+    return { decisionId, runId: claim.runId };
+  };
   const lane = async (): Promise<void> => {
     while (begun < options.decisions) {
       const number = begun;
       begun += 1;
-      const { decisionId, runId } = await wait(store, epoch, number, access, `audience${number % options.audiences}`);
+      const { decisionId, runId } = await wait(number, `audience${number % options.audiences}`);
       runs.set(decisionId, runId);
       if (options.paused) {
         await store.runs.pause({
@@ -77,49 +91,6 @@ async function main(home: string, options: SeedOptions): Promise<void> {
   if (options.delivered) await deliver(store, runs);
   await store.server.release({ epoch });
   store.close();
-}
-
-type Access = Parameters<Store["decisions"]["request"]>[0]["access"];
-
-async function wait(
-  store: Store,
-  serverEpoch: number,
-  number: number,
-  access: Access,
-  audience: string,
-): Promise<{ decisionId: string; runId: string }> {
-  await store.runs.start({
-    workflow: "seeded",
-    workflowPath: SOURCE.path,
-    projectPath: "/",
-    input: { number },
-    receipt: null,
-  });
-  const launch = await store.runs.claim({ serverEpoch, runnerEpoch: `r-${number}` });
-  if (launch === null) throw new Error("no run is due");
-  const { claim } = launch;
-  const digest = definitionDigest(DEFINITION);
-  await store.runs.ready({
-    claim,
-    childId: "none",
-    definition: DEFINITION,
-    definitionDigest: digest,
-    sources: [SOURCE],
-    title: null,
-  });
-  const request = {
-    audience,
-    title: `Release ${number} to the customers?`,
-    subject: { number },
-    presentation: {
-      schema: PRESENTATION_SCHEMA,
-      summary: "Everything is tested.",
-      blocks: [{ kind: "paragraph", text: "The migration takes about two minutes; nobody has to log in again." }],
-    },
-    choices: { approve: { label: "Release" }, reject: { label: "Do not" } },
-  };
-  const { decisionId } = await store.decisions.request({ claim, step: 0, nodeId: "ask", request, access });
-  return { decisionId, runId: claim.runId };
 }
 
 /** Sends every card as an adapter would. One message at a time is on its way in each chat. */

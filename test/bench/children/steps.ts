@@ -1,4 +1,4 @@
-/** The workflow of pure steps: as a snapshot and entries for the floor, and as a file for the service. Both make the same rows. */
+/** The workflows of steps: the pure ones as a snapshot and entries for the floor, and all as files for the service. Both make the same rows. */
 import type { DefinitionSnapshot } from "../../../src/contracts/definition.ts";
 import type { StepEntry } from "../../../src/contracts/protocol/runner.ts";
 
@@ -17,20 +17,29 @@ const STEP = `({ input, outputs }) => {
   const n = (outputs.step?.n ?? 0) + 1;
   return { n, more: n < input.steps - 1 };
 }`;
-const PAUSE = `await new Promise((resolve) => setTimeout(resolve, 5));`;
+const pause = (ms: number): string => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
+const GATE = `async ({ input }) => { while (!existsSync(input.gate)) ${pause(1)} }`;
 
 /** Input `{steps}`: so many steps in all, as fast as they go. */
-export const STEPS_WORKFLOW = workflowOf(STEP);
+export const STEPS_WORKFLOW = workflowOf({});
 
 /** The same with a pause of 5 ms in each step. */
-export const PACED_WORKFLOW = workflowOf(`async (context) => { ${PAUSE} return (${STEP})(context); }`);
+export const PACED_WORKFLOW = workflowOf({ run: `async (context) => { ${pause(5)} return (${STEP})(context); }` });
 
 /** Input `{steps, gate}`: the first step ends when the file `gate` is there. */
-export const GATED_WORKFLOW = workflowOf(STEP, `async ({ input }) => { while (!existsSync(input.gate)) ${PAUSE} }`);
+export const GATED_WORKFLOW = workflowOf({ gate: GATE });
 
-function workflowOf(step: string, gate?: string): string {
+/** The same two with an effect in every step but the gate and the last. */
+export const ACTIONS_WORKFLOW = workflowOf({ effect: "step" });
+export const GATED_ACTIONS_WORKFLOW = workflowOf({ effect: "step", gate: GATE });
+
+function workflowOf({ effect, gate, run = STEP }: { run?: string; gate?: string; effect?: string }): string {
+  const step =
+    effect === undefined
+      ? `compute({ run: ${run} })`
+      : `action({ effect: idempotentEffect("${effect}"), run: ${run} })`;
   return `import { existsSync } from "node:fs";
-import { compute, defineWorkflow } from "holdpoint";
+import { action, compute, defineWorkflow, idempotentEffect } from "holdpoint";
 
 export default defineWorkflow({
   name: "steps",
@@ -38,7 +47,7 @@ export default defineWorkflow({
   maxSteps: ${MAX_STEPS},
   nodes: {
     ${gate === undefined ? "" : `gate: compute({ run: ${gate} }),`}
-    step: compute({ run: ${step} }),
+    step: ${step},
     last: compute({ run: ({ outputs }) => outputs.step.n }),
   },
   edges: [

@@ -1,76 +1,8 @@
-/** How long the service is away: after an answer with a cold runner, after the death of the server or of a runner, and at its start. */
+/** How long the service is away: after the death of the server or of a runner, and at its start. */
 import { join } from "node:path";
-import { AdapterControl } from "../adapter-control.ts";
 import { type Bench, type Part } from "../bench.ts";
 import { PACED_WORKFLOW } from "../children/steps.ts";
-import { Ledger, makeBareHome, makeHome, makeWorkflow, openClient, Server, until } from "../service.ts";
-
-/** Answers in one round, one after another; the median of each round counts. */
-const ASKED = 3;
-
-const ASK_WORKFLOW = `import { choice, compute, defineHumanChoices, defineWorkflow, humanDecision, humanDecisionEdge } from "holdpoint";
-
-const choices = defineHumanChoices({ approve: choice({ label: "Release" }), reject: choice({ label: "Do not" }) });
-
-export default defineWorkflow({
-  name: "ask",
-  startAt: "ask",
-  nodes: {
-    ask: humanDecision({
-      audience: "audience0",
-      choices,
-      request: ({ input }) => ({ title: input.title, subject: input, presentation: { summary: "Everything is tested.", blocks: [] } }),
-    }),
-    done: compute({ run: () => "done" }),
-  },
-  edges: [humanDecisionEdge({ from: "ask", choices, cases: { approve: "done", reject: "done" } })],
-});
-`;
-
-export const continued: Part = {
-  name: "continued",
-  keys: ["answer_to_continued_ms_p50_cold"],
-  async run(bench: Bench) {
-    const home = join(bench.folder, "continued");
-    makeHome(home);
-    const workflow = makeWorkflow(join(bench.folder, "project"), "ask", ASK_WORKFLOW);
-    const control = await AdapterControl.listen(bench.folder);
-    const server = await Server.start(home, { ...bench, ...control.options(bench) });
-    await control.hear("ready");
-    const client = await openClient(home);
-    const ledger = new Ledger(home);
-    const medians: number[] = [];
-    for (let round = -1; round < bench.rounds; round += 1) {
-      const times: number[] = [];
-      for (let i = 0; i < ASKED; i += 1) {
-        const { runId } = await client.call("run.start", { ...workflow, input: { title: `Question ${round} ${i}` } });
-        await ledger.event(runId, -1, ({ type }) => type === "decision.requested");
-        const { type: _type, title: _title, ...card } = await control.hear("card");
-        // Its runner has left by itself; the next one starts from nothing.
-        await until("the end of the runner", () =>
-          ledger.number("SELECT count(*) FROM child_processes WHERE kind = 'runner' AND ended_at IS NULL") === 0
-            ? true
-            : undefined,
-        );
-        control.tell({ type: "tap", cards: [card], window: 1 });
-        const { startedAt } = await control.hear("tapped");
-        const step = await ledger.event(
-          runId,
-          -1,
-          ({ type, actorId, at }) => type === "node.finished" && actorId.startsWith("r-") && at >= startedAt,
-        );
-        times.push(step.at - startedAt);
-      }
-      times.sort((a, b) => a - b);
-      if (round >= 0) medians.push(times[(ASKED - 1) / 2] as number);
-    }
-    bench.report("answer_to_continued_ms_p50_cold", medians);
-    client.close();
-    ledger.close();
-    await server.stop();
-    control.close();
-  },
-};
+import { Ledger, makeBareHome, makeWorkflow, openClient, Server } from "../service.ts";
 
 export const recovery: Part = {
   name: "recovery",

@@ -11,7 +11,7 @@ import { Ledger, makeBareHome, makeWorkflow, openClient, residentMegabytes, Serv
 
 /** Runs of 100 steps in one round: their times are summed, because events have whole milliseconds. */
 const SHORT_RUNS = 10;
-const TOGETHER = 8;
+export const TOGETHER = 8;
 
 interface Span {
   readonly from: number;
@@ -41,7 +41,7 @@ async function endOf(ledger: Ledger, runId: string, steps: number): Promise<numb
 }
 
 /** Milliseconds for eight runs of so many steps each, the gate included, which were all started before. */
-async function runTogether(
+export async function runTogether(
   client: HoldpointClient,
   ledger: Ledger,
   workflow: Workflow,
