@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AgentStep } from "../../src/contracts/agent-step.ts";
 import type * as Agent from "../../src/runner/agent/index.ts";
+import type { AgentOutcome, Validate } from "../../src/workflow/engine/index.ts";
 import type * as Check from "../../src/contracts/pi/check.ts";
 import type * as Tree from "../../src/contracts/process-tree.ts";
+import type { JsonValue } from "../../src/contracts/protocol/shared.ts";
 import type { MockModel, MockServer, Script } from "./mock-model.ts";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "../../dist");
@@ -68,10 +71,10 @@ export class Stage {
 
   /** Runs one step to its outcome. */
   run(
-    step: Partial<Agent.AgentStep> = {},
-    validate: Agent.Validate = accept,
+    step: Partial<AgentStep> = {},
+    validate: Validate = accept,
     executor: Agent.AgentExecutor = this.executor(),
-  ): Promise<Agent.AgentOutcome> {
+  ): Promise<AgentOutcome> {
     return executor.run({ ...STEP, ...step }, validate, this.stop.signal);
   }
 
@@ -108,9 +111,9 @@ export class Stage {
   }
 }
 
-const accept: Agent.Validate = (value) => Promise.resolve({ ok: true, value });
+const accept: Validate = (value) => Promise.resolve({ ok: true, value: value as JsonValue });
 
-const STEP: Agent.AgentStep = {
+const STEP: AgentStep = {
   nodeId: "plan",
   visit: 1,
   attempt: 1,
@@ -118,4 +121,5 @@ const STEP: Agent.AgentStep = {
   contract: { kind: "submit", expectedOutput: "An object with the plan." },
   allowedTools: null,
   timeoutMs: 60_000,
+  statusDetail: undefined,
 };

@@ -74,7 +74,7 @@ const progress = { schema: "holdpoint.progress.v1", label: "Planning", status: "
 
 export const whole: readonly Case[] = [
   {
-    name: "a workflow with an agent node runs through the server: update, refusal, result, and Pi is registered and gone",
+    name: "a workflow with an agent node runs through the server: update, refusal, result as JSON among words, and Pi is registered and gone",
     model: list(
       ({ requestId }) => ({
         calls: [
@@ -85,7 +85,9 @@ export const whole: readonly Case[] = [
         ],
       }),
       ({ requestId }) => ({ calls: [submit(requestId, { plan: 7 })] }),
-      ({ requestId }) => ({ calls: [submit(requestId, { plan: ["dig", "sow"] })] }),
+      ({ requestId }) => ({
+        calls: [submit(requestId, 'The result:\n```json\n{"plan": ["dig", "sow"]}\n```\nDone.')],
+      }),
       ({ requestId }) => ({ calls: [submit(requestId, { plan: ["rest"] })] }),
     ),
     run: (stage) =>
