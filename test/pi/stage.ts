@@ -15,7 +15,12 @@ const dist = join(dirname(fileURLToPath(import.meta.url)), "../../dist");
 // What was built is what runs.
 const agent = (await import(join(dist, "src/runner/agent/index.js"))) as typeof Agent;
 export const { checkPi } = (await import(join(dist, "src/contracts/pi/check.js"))) as typeof Check;
-export const { markedProcesses } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
+const { membersOf, runMark } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
+
+/** The live processes of a run's agents. */
+export function processesOf(runId: string): number[] {
+  return membersOf({ pid: null, startIdentity: null, mark: runMark(runId) });
+}
 
 export class Stage {
   readonly runId: string;
@@ -80,7 +85,7 @@ export class Stage {
 
   /** The live processes of this run's agents. */
   alive(): number[] {
-    return markedProcesses((mark) => mark.startsWith(`${this.runId}/`));
+    return processesOf(this.runId);
   }
 
   path(name: string): string {

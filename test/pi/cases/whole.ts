@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import type { HoldpointClient, RunView } from "../../../src/client/index.ts";
 import { client, makeHome, Scope, startRun, startServer, waitForRun } from "../../harness/index.ts";
-import { markedProcesses, type Stage } from "../stage.ts";
+import { processesOf, type Stage } from "../stage.ts";
 import { bash, list, submit, until, type Case } from "./case.ts";
 
 const WORKFLOW = `
@@ -68,7 +68,6 @@ async function serve(
   }
 }
 
-const alive = (run: string): number[] => markedProcesses((mark) => mark.startsWith(`${run}/`));
 const runners = ({ processes }: RunView): number[] => processes.map(({ pid }) => pid);
 const progress = { schema: "holdpoint.progress.v1", label: "Planning", status: "running" };
 
@@ -102,7 +101,7 @@ export const whole: readonly Case[] = [
         assert.deepEqual(requests[0]?.tools, ["workflow"]);
         assert.match(requests[2]?.last ?? "", /plan must be a list/);
         assert.deepEqual(registered(), [{ kind: "agent", outcome: "ended", ended: 1 }]);
-        assert.deepEqual(alive(run), []);
+        assert.deepEqual(processesOf(run), []);
         // Nothing of the agent is left in the runner either: it serves the next run.
         const again = await start();
         const next = await waitForRun(from, again, ({ run: { finishedAt } }) => finishedAt !== null, "its end");
@@ -119,7 +118,7 @@ export const whole: readonly Case[] = [
         stage,
         async ({ client: from, registered, start }) => {
           const run = await start();
-          await until(() => alive(run).length >= 3);
+          await until(() => processesOf(run).length >= 3);
           assert.deepEqual(registered(), [{ kind: "agent", outcome: null, ended: 0 }]);
           await from.call("run.cancel", { run, reason: null });
           const view = await waitForRun(
@@ -130,7 +129,7 @@ export const whole: readonly Case[] = [
             "the end of its processes",
           );
           assert.equal(view.run.status, "cancelled");
-          assert.deepEqual(alive(run), []);
+          assert.deepEqual(processesOf(run), []);
         },
         undefined,
         ["bash"],
