@@ -65,7 +65,7 @@ async function main(): Promise<void> {
       endGroups: (rows) => reapOrphans(rows, log),
       endAgents: (runIds) => endAgents(runIds, log),
       agentRuns,
-      watch: (pid) => watchman.watch(pid),
+      watch: (pid, what) => watchman.watch(pid, what),
       unwatch: (pid) => watchman.unwatch(pid),
       parentOf,
     },

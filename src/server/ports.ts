@@ -64,8 +64,8 @@ export interface Processes {
   endAgents(runIds: readonly string[]): Promise<void>;
   /** The runs that live processes name as the one whose agent started them; also runs of other homes. */
   agentRuns(): readonly string[];
-  /** This group must not outlive the server, however the server ends. */
-  watch(pid: number): void;
+  /** This group must not outlive the server, however the server ends: a child of its own, or what a runner registered. */
+  watch(pid: number, what: "child" | "group"): void;
   /** This group is gone. */
   unwatch(pid: number): void;
   /** The parent of a live process, or null when there is no such process. */

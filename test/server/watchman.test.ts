@@ -32,8 +32,8 @@ const gone = async (pid: number): Promise<void> => {
 test("groups that are watched when the pipe closes are killed as a whole, others stay", async () => {
   const watchman = new Watchman(log);
   const [watched, released, stranger] = [await group(), await group(), await group()];
-  watchman.watch(watched.pid);
-  watchman.watch(released.pid);
+  watchman.watch(watched.pid, "child");
+  watchman.watch(released.pid, "group");
   watchman.unwatch(released.pid);
   watchman.close();
   await watched.exited;
@@ -47,7 +47,7 @@ test("groups that are watched when the pipe closes are killed as a whole, others
 test("what a group's leader left in it is killed", async () => {
   const watchman = new Watchman(log);
   const left = await group();
-  watchman.watch(left.pid);
+  watchman.watch(left.pid, "child");
   process.kill(left.pid, "SIGKILL");
   await left.exited;
   watchman.close();
@@ -57,10 +57,10 @@ test("what a group's leader left in it is killed", async () => {
 test("a watchman that was killed is replaced with the next group, and the new one knows the earlier groups", async () => {
   const watchman = new Watchman(log);
   const [first, second] = [await group(), await group()];
-  watchman.watch(first.pid);
+  watchman.watch(first.pid, "child");
   process.kill(watchman.pid ?? expect.fail("no watchman"), "SIGKILL");
   while (warnings.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  watchman.watch(second.pid);
+  watchman.watch(second.pid, "group");
   watchman.close();
   await Promise.all([first.exited, second.exited]);
 });

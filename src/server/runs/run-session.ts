@@ -281,7 +281,7 @@ export class RunSession {
     const { claim } = this.claimed;
     const result = await store.processes.register({ claim, kind, nodeId, pid, startIdentity, step });
     this.#groups.set(result.processId, pid);
-    ports.processes.watch(pid);
+    ports.processes.watch(pid, "group");
     this.#send({ type: "reply", messageId, ok: true, result });
   }
 

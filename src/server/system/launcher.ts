@@ -59,7 +59,7 @@ export function systemLauncher(
         const { diagnostic } = await ended;
         throw new HoldpointError("childStart", `The ${spec.kind} for ${spec.name} could not be started: ${diagnostic}`);
       }
-      groups.watch(pid);
+      groups.watch(pid, "child");
       void ended.then(() => groups.unwatch(pid));
       const startIdentity = (await processIdentity(pid)) ?? "gone";
       const pipe = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema);

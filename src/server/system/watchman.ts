@@ -1,8 +1,10 @@
 /**
  * Ends what a killed server leaves behind. A child ends when its pipe closes, unless its event loop is blocked or it was
  * stopped; then nobody of ours is left to end it. The watchman is a small shell beside the server: it is told of every
- * process group, and when the pipe to it closes, it gives the groups the time in which a child ends by itself and kills
- * those that are still there. A pid that belongs to another process by then is left alone.
+ * process group, and when the pipe to it closes, it gives the children the time in which they end by themselves and
+ * kills those that are still there; then, after the same time, what they had started for a node. (The agent of a killed
+ * runner must not be killed with it: it notices, and ends what it started in groups of its own.) A pid that belongs to
+ * another process by then is left alone.
  *
  * It needs no Node and no turn of an event loop. If it is killed as well, the next server ends the groups.
  */
@@ -18,25 +20,30 @@ since() {
   if [ -d /proc/self ]; then read -r line 2>/dev/null < "/proc/$1/stat" && set -- \${line##*) } && echo "\${20}"
   else ps -o lstart= -p "$1" | tr -d ' '; fi
 }
-list=
+drop() { for one in $1; do [ "\${one%%:*}" = "$2" ] || printf ' %s' "$one"; done; }
+end() {
+  sleep ${GRACE_SECONDS}
+  for one in $1; do
+    pid=\${one%%:*}; now=$(since "$pid")
+    # A group whose leader is gone keeps the pid from being used again.
+    if [ -z "$now" ] || [ "$now" = "\${one#*:}" ]; then kill -s KILL -- "-$pid"; fi
+  done
+}
+children= groups=
 while read -r what pid; do
   case $what in
-    +) list="$list $pid:$(since "$pid")" ;;
-    -) rest=; for one in $list; do [ "\${one%%:*}" = "$pid" ] || rest="$rest $one"; done; list=$rest ;;
+    child) children="$children $pid:$(since "$pid")" ;;
+    group) groups="$groups $pid:$(since "$pid")" ;;
+    gone) children=$(drop "$children" "$pid"); groups=$(drop "$groups" "$pid") ;;
   esac
 done
-[ -n "$list" ] || exit 0
-sleep ${GRACE_SECONDS}
-for one in $list; do
-  pid=\${one%%:*}; now=$(since "$pid")
-  # A group whose leader is gone keeps the pid from being used again.
-  if [ -z "$now" ] || [ "$now" = "\${one#*:}" ]; then kill -s KILL -- "-$pid"; fi
-done
+[ -z "$children" ] || end "$children"
+[ -z "$groups" ] || end "$groups"
 `;
 
 export class Watchman {
   readonly #log: Log;
-  readonly #groups = new Set<number>();
+  readonly #groups = new Map<number, "child" | "group">();
   #shell: ChildProcess | undefined;
 
   constructor(log: Log) {
@@ -48,16 +55,16 @@ export class Watchman {
     return this.#shell?.pid;
   }
 
-  /** This group must not outlive the server. */
-  watch(pid: number): void {
-    this.#groups.add(pid);
+  /** This group must not outlive the server: a child of its own, or a group that a runner has registered. */
+  watch(pid: number, what: "child" | "group"): void {
+    this.#groups.set(pid, what);
     if (this.#shell === undefined) this.#start();
-    else this.#tell("+", pid);
+    else this.#tell(what, pid);
   }
 
   /** This group is gone. */
   unwatch(pid: number): void {
-    if (this.#groups.delete(pid)) this.#tell("-", pid);
+    if (this.#groups.delete(pid)) this.#tell("gone", pid);
   }
 
   /** What the end of the server does as well: groups that are still watched are ended. */
@@ -67,7 +74,7 @@ export class Watchman {
 
   #start(): void {
     // A group of its own: neither Ctrl-C nor the end of a terminal reaches it.
-    const shell = spawn("/bin/sh", ["-c", SCRIPT], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const shell = spawn("/bin/sh", ["-c", SCRIPT, "holdpoint-watchman"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
     this.#shell = shell;
     shell.stdin.on("error", () => undefined);
     const lost = (): void => {
@@ -79,10 +86,10 @@ export class Watchman {
     shell.once("error", lost);
     shell.once("exit", lost);
     shell.unref();
-    for (const pid of this.#groups) this.#tell("+", pid);
+    for (const [pid, what] of this.#groups) this.#tell(what, pid);
   }
 
-  #tell(what: "+" | "-", pid: number): void {
+  #tell(what: "child" | "group" | "gone", pid: number): void {
     this.#shell?.stdin?.write(`${what} ${pid}\n`);
   }
 }
