@@ -59,7 +59,8 @@ test("a watchman that was killed is replaced with the next group, and the new on
   const [first, second] = [await group(), await group()];
   watchman.watch(first.pid, "child");
   process.kill(watchman.pid ?? expect.fail("no watchman"), "SIGKILL");
-  while (warnings.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (watchman.pid !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(warnings).toHaveLength(1);
   watchman.watch(second.pid, "group");
   watchman.close();
   await Promise.all([first.exited, second.exited]);

@@ -69,7 +69,9 @@ export class Watchman {
 
   /** What the end of the server does as well: groups that are still watched are ended. */
   close(): void {
-    this.#shell?.stdin?.end();
+    const shell = this.#shell;
+    this.#shell = undefined;
+    shell?.stdin?.end();
   }
 
   #start(): void {
