@@ -97,7 +97,7 @@ test("a running server is named; one that keeps an earlier configuration is wron
   const error = { code: "HP201", kind: "configInvalid", message: "people is no object", remedy: "Correct it." };
   let configError: typeof error | null = null;
   const server = await startFakeServer({
-    handle: () => ({ outcome: "accepted", result: { ...serverStatus(), configError } }) as never,
+    handle: () => ({ outcome: "accepted", result: { ...serverStatus(), configError } }),
   });
   try {
     expect((await examine(server.home)).check("Server").state).toBe("ok");

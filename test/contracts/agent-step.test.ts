@@ -33,7 +33,10 @@ test("a step with an assistant message is not asked to submit", () => {
   expect(said).not.toContain("submit");
 });
 
-test.each(["initial", "resumed"] as const)("what is counted against the budget is at least the text for %s", (reason) => {
-  const step = { nodeId: "a/b", prompt: "Do it.", contract: submit };
-  expect(longestStepText(step)).toBeGreaterThanOrEqual(stepText(step, reason, { requestId: "q-123456" }).length);
-});
+test.each(["initial", "resumed"] as const)(
+  "what is counted against the budget is at least the text for %s",
+  (reason) => {
+    const step = { nodeId: "a/b", prompt: "Do it.", contract: submit };
+    expect(longestStepText(step)).toBeGreaterThanOrEqual(stepText(step, reason, { requestId: "q-123456" }).length);
+  },
+);

@@ -50,7 +50,9 @@ function vitest(project) {
     ],
     () => {
       if (!existsSync(report)) return { passed: 0, failed: 1 };
-      const { numPassedTests, numFailedTests, numPendingTests, numTotalTests, success } = JSON.parse(readFileSync(report, "utf8"));
+      const { numPassedTests, numFailedTests, numPendingTests, numTotalTests, success } = JSON.parse(
+        readFileSync(report, "utf8"),
+      );
       // A part that ran nothing has failed.
       return {
         passed: numPassedTests,
@@ -79,12 +81,8 @@ if (existsSync(join(root, "test/crash/main.ts"))) {
   );
 }
 const piReport = join(temp, "pi.json");
-run(
-  "pi",
-  process.execPath,
-  ["--import", "jiti/register", join(root, "test/pi/main.ts"), "--report", piReport],
-  () =>
-    existsSync(piReport) ? JSON.parse(readFileSync(piReport, "utf8")) : { passed: 0, failed: 1 },
+run("pi", process.execPath, ["--import", "jiti/register", join(root, "test/pi/main.ts"), "--report", piReport], () =>
+  existsSync(piReport) ? JSON.parse(readFileSync(piReport, "utf8")) : { passed: 0, failed: 1 },
 );
 if (existsSync(join(root, "test/tools/tarball.mjs")))
   run("tarball", process.execPath, [join(root, "test/tools/tarball.mjs")]);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { holderOf } from "../../client/holder.ts";
 import { resolveHome, serverLogOf, socketPathOf } from "../../client/home.ts";
 import { EMPTY_CONFIG, parseConfig, type Config } from "../../contracts/config.ts";
-import { isHoldpointError, type HoldpointError } from "../../contracts/errors.ts";
+import { isHoldpointError } from "../../contracts/errors.ts";
 import { checkPi, piCommand } from "../../contracts/pi/check.ts";
 import { product } from "../../contracts/product.ts";
 import type { Context, Paint } from "../context.ts";
@@ -68,7 +68,7 @@ function wrong(name: string, found: string, remedy: string): Check {
 /** What a part of this program refused, in its own words. */
 function refused(name: string, error: unknown): Check {
   if (!isHoldpointError(error)) throw error;
-  const { message, remedy } = error as HoldpointError;
+  const { message, remedy } = error;
   return wrong(name, message, remedy);
 }
 

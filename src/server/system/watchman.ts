@@ -76,7 +76,10 @@ export class Watchman {
 
   #start(): void {
     // A group of its own: neither Ctrl-C nor the end of a terminal reaches it.
-    const shell = spawn("/bin/sh", ["-c", SCRIPT, "holdpoint-watchman"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const shell = spawn("/bin/sh", ["-c", SCRIPT, "holdpoint-watchman"], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
     this.#shell = shell;
     shell.stdin.on("error", () => undefined);
     const lost = (): void => {
