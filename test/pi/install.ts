@@ -25,9 +25,18 @@ export function installPi(say: (line: string) => void, cli: string = lockedCli):
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== digest) {
     say("installing Pi from its lock file (about 360 MB) ...");
     // npm's cache has what an earlier install of any checkout fetched.
-    const args = ["ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=2000"];
+    const args = [
+      "ci",
+      ...patience,
+      "--prefer-offline",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+    ];
     const { error, status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8", timeout: INSTALL_MS });
-    if (status !== 0) return { ok: false, reason: `npm ci failed: ${(error?.message ?? stderr).trim().slice(-500)}` };
+    if (status !== 0) return { ok: false, reason: `npm ci failed: ${firstLines(error?.message ?? stderr)}` };
     writeFileSync(stamp, digest);
   }
   // Elsewhere the Node that runs this may be new enough for Pi.
@@ -39,4 +48,8 @@ export function installPi(say: (line: string) => void, cli: string = lockedCli):
   }
   say(`Pi ${stdout.trim()} on ${program}`);
   return { ok: true, command: [program, cli] };
+}
+
+function firstLines(text: string): string {
+  return text.trim().split("\n").slice(0, 3).join(" ").slice(0, 500);
 }
