@@ -8,7 +8,10 @@ export const EXIT = {
   ok: { code: 0, when: "It worked; a followed run completed." },
   internal: { code: 1, when: "Something nobody foresaw, or a broken conversation with the server." },
   usage: { code: 2, when: "The command line has an unknown word or a wrong value." },
-  config: { code: 3, when: "The configuration, a token file or the home cannot be used." },
+  config: {
+    code: 3,
+    when: "The configuration, a token file or the home cannot be used; `doctor` found something wrong.",
+  },
   workflow: {
     code: 4,
     when: "The workflow is not found, cannot be loaded, breaks a rule or refuses its input; also when a followed run ends by that.",

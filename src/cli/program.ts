@@ -186,6 +186,13 @@ function build(io: Io, run: Run): Command {
     .option("--part <n>", "which part of a long card")
     .option("--reference <id>", "with confirm: the number of the message in its chat, so that it can be edited");
 
+  add(
+    program,
+    "doctor",
+    "check whether everything here can work, and say what to do where it cannot",
+    async () => (await import("./commands/doctor.ts")).doctor,
+  );
+
   const config = group("config", "check the configuration");
   add(
     config,

@@ -1,8 +1,11 @@
 /**
- * Agent steps: what an executor is told, and the words of the contract that is appended to every prompt. One text for
- * every executor, so that a step reads the same in a headless child and in a session.
+ * Agent steps: what an executor is told, and the text that a model gets: what the author wrote, and the contract that says
+ * how the result is given. One text for every executor, so that a step reads the same in a headless child and in a session.
  */
 import { AGENT } from "./limits.ts";
+
+/** The name of the tool with the actions of a step, as a model sees it. */
+export const TOOL_NAME = "workflow";
 
 /** What the step's output is. */
 export type AgentContract =
@@ -21,68 +24,86 @@ export interface AgentStep {
   readonly contract: AgentContract;
   /** Names of the tools that the agent may use besides submit and update; null for the executor's usual set. */
   readonly allowedTools: readonly string[] | null;
-  /** Milliseconds of active model turns; null for no limit. */
+  /**
+   * Milliseconds of active turns of this attempt: from the moment that a text is sent until the agent has settled, retries
+   * of the model's provider included. The start of the agent, and any wait between turns, do not count. Null for no limit.
+   */
   readonly timeoutMs: number | null;
   /** One line for status displays. */
   readonly statusDetail: string | undefined;
 }
 
-/** Why a text of the step is sent (CONTRACTS 1.7). */
+/** Why a text is sent. `initial`: the step begins. `reminder`: a turn ended without its result. `resumed`: an interrupted step goes on. */
 export type StepReason = "initial" | "reminder" | "resumed";
 
-/** What the contract block needs besides the step. */
+/** What the text says besides the step. */
 export interface StepAddress {
   /** The exact id that the model hands back with `submit` and `update`. */
   readonly requestId: string;
-  /** Name of the tool that has the actions; default `workflow`. */
-  readonly tool?: string;
+  /** Which reminder this is, from 1. */
+  readonly reminder?: number;
+  /** What was wrong with the last turn, when more is known than that nothing came. */
+  readonly problem?: string | undefined;
 }
 
 /**
- * The text that is sent for a step.
- *
- * - `initial`: the prompt, then the contract.
- * - `resumed`: that work was interrupted, the prompt, then the contract.
- * - `reminder`: only what is missing, then the contract.
+ * The complete text that is sent for a step. It never begins with the author's text, so that nothing in it can be taken
+ * for a command of the agent. A reminder does not repeat the prompt: it stands in the same conversation.
  */
 export function stepText(
-  step: Pick<AgentStep, "prompt" | "contract">,
+  { contract, nodeId, prompt }: Pick<AgentStep, "contract" | "nodeId" | "prompt">,
   reason: StepReason,
-  address: StepAddress,
+  { problem, reminder = 1, requestId }: StepAddress,
 ): string {
-  const contract = contractText(step.contract, address);
+  const block = contractText(contract, requestId);
   switch (reason) {
     case "initial":
-      return `${step.prompt}\n\n${contract}`;
+      return `This is the step "${nodeId}" of an automated workflow.\n\n${prompt}\n\n${block}`;
     case "resumed":
-      return `The work on this step was interrupted. Look at what is already done before you go on; do not repeat what has effects outside.\n\n${step.prompt}\n\n${contract}`;
-    case "reminder":
-      return step.contract.kind === "submit"
-        ? `The turn ended without a result for this step. Finish the step and submit its result now.\n\n${contract}`
-        : `The turn ended without a visible answer. Write the answer of this step now.\n\n${contract}`;
+      return (
+        `The step "${nodeId}" of an automated workflow was interrupted and goes on here. What was done before may be ` +
+        `complete, half done or not begun: look before you do anything a second time. The request id below replaces the ` +
+        `earlier one.\n\n${prompt}\n\n${block}`
+      );
+    case "reminder": {
+      const missing = contract.kind === "submit" ? "Nothing was submitted." : "Your last message has no text.";
+      return (
+        `Your turn ended, but the step "${nodeId}" has no result yet. ${problem ?? missing} This is reminder ` +
+        `${reminder} of ${AGENT.reminders}. Finish the step now.\n\n${block}`
+      );
+    }
   }
 }
 
-/** The contract block alone: what to hand in, how, and that the turn must end then. */
-export function contractText(contract: AgentContract, { requestId, tool = "workflow" }: StepAddress): string {
-  const update = `While you work you may report progress with the tool \`${tool}\`, action \`update\`, requestId \`${requestId}\`.`;
-  if (contract.kind === "assistantMessage") {
-    return [
-      "--- Contract of this step",
-      `Your last visible message of the turn is the result: at most ${contract.maxChars} characters, nothing else in it.`,
-      update,
-      "After the message end your turn. Do not wait for the next step, do not sleep, do not poll: it comes by itself.",
-    ].join("\n");
+/** How the result is given (CONTRACTS 1.7), and that the turn ends with it: nobody may wait in it for the next step. */
+function contractText(contract: AgentContract, requestId: string): string {
+  const lines = ["--- How this step ends ---"];
+  if (contract.kind === "submit") {
+    lines.push(
+      `When the work is done, call the tool "${TOOL_NAME}" once with action "submit", requestId "${requestId}" and your ` +
+        `result as "output". If the result is refused, correct it and submit again.`,
+      "Expected output:",
+      contract.expectedOutput,
+      "After the result is accepted, end your turn at once. Write nothing after it, and do not wait, sleep or look for a " +
+        "next step: that comes by itself.",
+    );
+  } else {
+    lines.push(
+      `The text of your last message is the result of this step, at most ${contract.maxChars} characters. It is read ` +
+        `without anything before it, so write it complete. Then end your turn: do not wait, sleep or look for a next step.`,
+    );
   }
-  return [
-    "--- Contract of this step",
-    `Hand in the result with the tool \`${tool}\`: action \`submit\`, requestId \`${requestId}\`, and the result as \`value\` (JSON).`,
-    "What is expected:",
-    contract.expectedOutput,
-    update,
-    "If the result is refused, read the reason, correct it and submit again.",
-    "After an accepted submission end your turn at once, without further text. Do not wait for the next step, do not sleep, do not poll: it comes by itself.",
-  ].join("\n");
+  lines.push(
+    `Progress may be reported meanwhile: tool "${TOOL_NAME}", action "update", requestId "${requestId}", ` +
+      `"update" {"type", "key", "data"}.`,
+  );
+  return lines.join("\n");
+}
+
+/** Characters of the longest text that can be sent for a step. */
+export function longestStepText(step: Pick<AgentStep, "contract" | "nodeId" | "prompt">): number {
+  // A request id as long as any.
+  return stepText(step, "resumed", { requestId: "x".repeat(128) }).length;
 }
 
 /**

@@ -232,8 +232,6 @@ export const DEMO = {
 export const AGENT = {
   /** One prompt, contract included: above this a model loses what it was asked. */
   promptChars: 96_000,
-  /** Of a prompt, what the contract block may take. */
-  contractChars: 12_000,
   expectedOutputChars: 8_000,
   /** One text of evidence in a prompt; longer ones become references. */
   evidenceChars: 4_000,

@@ -11,15 +11,25 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The variable that marks everything an agent starts. Its value names run, node and visit. */
+/** The variable that marks everything an agent starts. Its value names run, node and visit: `<run>/<node>/<visit>`. */
 export const MARK_VARIABLE = "HOLDPOINT_AGENT";
+
+/** The mark that stands for all agents of a run. */
+export function runMark(runId: string): string {
+  return `${runId}/`;
+}
+
+/** The run that a mark names. */
+export function runOfMark(mark: string): string {
+  return mark.slice(0, mark.indexOf("/"));
+}
 
 export interface Child {
   /** Null: only what carries the mark. */
   readonly pid: number | null;
   /** As `startIdentity` gave it; a pid with another identity is somebody else's. */
   readonly startIdentity: string | null;
-  /** Value of the mark variable. */
+  /** Value of the mark variable; one that ends with a slash stands for all that begin with it. */
   readonly mark?: string | undefined;
 }
 
@@ -44,16 +54,10 @@ export function membersOf(child: Child): number[] {
   return members(child, list());
 }
 
-/** Live processes that carry a mark which `fits`; empty where the system does not tell. */
-export function markedProcesses(fits: (mark: string) => boolean): number[] {
+/** The marks of live processes, that of the caller left out; empty where the system does not tell. */
+export function marksAlive(): string[] {
   if (process.platform !== "linux") return [];
-  return list()
-    .filter(({ pid }) => pid !== process.pid)
-    .filter(({ pid }) => {
-      const mark = markOf(pid);
-      return mark !== null && fits(mark);
-    })
-    .map(({ pid }) => pid);
+  return list().flatMap(({ pid }) => (pid === process.pid ? [] : (markOf(pid) ?? [])));
 }
 
 /**
@@ -95,7 +99,11 @@ function members({ mark, pid: root, startIdentity: identity }: Child, all: reado
   if (root !== null && (leader === undefined || leader.identity === identity)) groups.add(root);
   if (root !== null && leader?.identity === identity) found.add(root);
   if (mark !== undefined && process.platform === "linux") {
-    for (const { pid } of all) if (pid !== process.pid && markOf(pid) === mark) found.add(pid);
+    const fits = (value: string): boolean => (mark.endsWith("/") ? value.startsWith(mark) : value === mark);
+    for (const { pid } of all) {
+      const value = pid === process.pid ? null : markOf(pid);
+      if (value !== null && fits(value)) found.add(pid);
+    }
   }
   for (let size = -1; size !== found.size + groups.size;) {
     size = found.size + groups.size;

@@ -9,6 +9,8 @@ export interface Product {
   readonly name: string;
   /** As in package.json, for example `0.1.0`. */
   readonly version: string;
+  /** The Node versions it runs on, as npm's `engines` says it; empty when that is not known. */
+  readonly node: string;
   /** Absolute real path of the folder that holds package.json. */
   readonly installPath: string;
 }
@@ -25,14 +27,18 @@ function find(folder: string): Product {
   for (let at = folder; ; at = dirname(at)) {
     const found = readPackage(at);
     if (found !== undefined) return { ...found, installPath: at };
-    if (dirname(at) === at) return { name: "holdpoint", version: "0.0.0", installPath: folder };
+    if (dirname(at) === at) return { name: "holdpoint", version: "0.0.0", node: "", installPath: folder };
   }
 }
 
-function readPackage(folder: string): { name: string; version: string } | undefined {
+function readPackage(folder: string): Omit<Product, "installPath"> | undefined {
   try {
-    const value = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { name?: string; version?: string };
-    if (value.name === "holdpoint" && value.version !== undefined) return { name: value.name, version: value.version };
+    const { engines, name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+      name?: string;
+      version?: string;
+      engines?: { node?: string };
+    };
+    if (name === "holdpoint" && version !== undefined) return { name, version, node: engines?.node ?? "" };
   } catch {
     // No readable package.json here; the next folder up may have it.
   }

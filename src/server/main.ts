@@ -13,6 +13,7 @@ import { ServerCore } from "./core.ts";
 import { watchIdle } from "./idle-exit.ts";
 import { homeOf, loadConfig, prepareHome } from "./home.ts";
 import type { Ports } from "./ports.ts";
+import { agentRuns, endAgents } from "./system/agent-orphans.ts";
 import { systemClock } from "./system/clock.ts";
 import { ControlledClock } from "./system/controlled-clock.ts";
 import { systemLauncher } from "./system/launcher.ts";
@@ -21,6 +22,7 @@ import { openLog } from "./system/log.ts";
 import { reapOrphans } from "./system/orphans.ts";
 import { parentOf, processIdentity } from "./system/process-identity.ts";
 import { testSeams } from "./system/test-seams.ts";
+import { Watchman } from "./system/watchman.ts";
 
 const installPath = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -54,11 +56,19 @@ async function main(): Promise<void> {
       process.exit(70);
     },
   });
+  const watchman = new Watchman(log);
   const ports: Ports = {
     clock,
     random: randomBytes,
-    launcher: systemLauncher(log, seams.adapterEntries, seams.childFault),
-    processes: { endGroups: (rows) => reapOrphans(rows, log), parentOf },
+    launcher: systemLauncher(log, watchman, seams.adapterEntries, seams.childFault),
+    processes: {
+      endGroups: (rows) => reapOrphans(rows, log),
+      endAgents: (runIds) => endAgents(runIds, log),
+      agentRuns,
+      watch: (pid, what) => watchman.watch(pid, what),
+      unwatch: (pid) => watchman.unwatch(pid),
+      parentOf,
+    },
     listener: unixListener(home.socket),
     log,
   };

@@ -265,13 +265,13 @@ export class MemoryHost implements FullEngineHost {
   async #converse(step: AgentStep, script: unknown, validate: Validate, signal: AbortSignal): Promise<AgentOutcome> {
     const { clock, prompted } = this.#options;
     const { nodeId, visit } = step;
-    const tell = (reason: StepReason): false | void =>
+    const tell = (reason: StepReason, reminder = 0): false | void =>
       this.#live &&
       prompted({
         nodeId,
         visit,
         reason,
-        text: stepText(step, reason, { requestId: `${nodeId}:${visit}:${step.attempt}` }),
+        text: stepText(step, reason, { requestId: `${nodeId}:${visit}:${step.attempt}`, reminder }),
       });
     tell(step.attempt > 1 ? "resumed" : "initial");
     const given: unknown =
@@ -296,7 +296,7 @@ export class MemoryHost implements FullEngineHost {
         );
         return { outcome: "failed", error: error.toRecord() };
       }
-      tell("reminder");
+      tell("reminder", unproductive);
     }
   }
 

@@ -40,9 +40,8 @@ export function evidence(value: unknown, options: { readonly maxChars?: number }
   return cut(JSON.stringify(refOf(value, "$")), maxChars);
 }
 
-/** Throws `promptTooLarge` when a whole prompt is longer than the limit. */
-export function checkPrompt(text: string, nodeId: string, contractChars: number): void {
-  const size = text.length + contractChars;
+/** Throws `promptTooLarge` when a whole text of a step, of `size` characters, is longer than the limit. */
+export function checkPrompt(size: number, nodeId: string): void {
   if (size <= AGENT.promptChars) return;
   throw new HoldpointError(
     "promptTooLarge",

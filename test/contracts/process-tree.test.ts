@@ -2,7 +2,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
-import { endTree, MARK_VARIABLE, markedProcesses, membersOf, startIdentity } from "../../src/contracts/process-tree.ts";
+import {
+  endTree,
+  MARK_VARIABLE,
+  marksAlive,
+  membersOf,
+  runMark,
+  startIdentity,
+} from "../../src/contracts/process-tree.ts";
 
 const mark = `test-${process.pid}`;
 const children: ChildProcess[] = [];
@@ -12,8 +19,11 @@ afterEach(async () => {
 });
 
 /** Starts a shell in a group of its own; resolves with the pids that it prints. */
-async function shell(script: string): Promise<{ pid: number; printed: number[]; startIdentity: string | null }> {
-  const env = { ...process.env, [MARK_VARIABLE]: mark };
+async function shell(
+  script: string,
+  value = mark,
+): Promise<{ pid: number; printed: number[]; startIdentity: string | null }> {
+  const env = { ...process.env, [MARK_VARIABLE]: value };
   const child = spawn("sh", ["-c", script], { detached: true, env, stdio: ["ignore", "pipe", "ignore"] });
   children.push(child);
   const [chunk] = (await once(child.stdout, "data")) as [Buffer];
@@ -31,8 +41,24 @@ test("a child in its own session, left behind by its parent, still belongs to th
     expect(membersOf({ pid, startIdentity, mark })).toEqual(expect.arrayContaining(printed));
   }
   expect(await endTree({ ...tree, mark }, 2_000, 5_000)).toEqual([]);
-  expect(markedProcesses((value) => value === mark)).toEqual([]);
+  expect(membersOf({ pid: null, startIdentity: null, mark })).toEqual([]);
 });
+
+test(
+  "everything of a run is known by its mark, and nothing of a run whose name only begins like it",
+  {
+    skip: !linux,
+  },
+  async () => {
+    const plan = await shell("setsid sleep 600 & echo $!; sleep 600", `${mark}/plan/1`);
+    const other = await shell("echo $$; exec sleep 600", `${mark}0/plan/1`);
+    expect(marksAlive()).toEqual(expect.arrayContaining([`${mark}/plan/1`, `${mark}0/plan/1`]));
+    const left = { pid: null, startIdentity: null, mark: runMark(mark) };
+    expect(membersOf(left)).toEqual(expect.arrayContaining([plan.pid, ...plan.printed]));
+    expect(await endTree(left, 2_000, 5_000)).toEqual([]);
+    expect(startIdentity(other.pid)).toBe(other.startIdentity);
+  },
+);
 
 test("what ignores TERM is killed after the grace", { skip: !linux }, async () => {
   const tree = await shell("trap '' TERM; sh -c \"trap '' TERM; echo \\$\\$; while :; do sleep 1; done\"; :");

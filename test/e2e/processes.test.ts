@@ -137,6 +137,17 @@ describe("a run that works", () => {
   });
 });
 
+describe("a server that is killed", () => {
+  test("leaves no runner behind, not even one that never lets go of its event loop, though no server follows", async () => {
+    const { run, pid } = await working("busy");
+    await stage.server.kill("SIGKILL");
+    await until(() => !isAlive(pid), "the end of the blocked runner");
+    await stage.restart();
+    await stage.client.call("run.cancel", { run, reason: null });
+    expect((await stage.view(run)).run.status).toBe("cancelled");
+  });
+});
+
 describe("a workflow whose files change while it waits", () => {
   /** A copy of the question with a module of its own, in a project of its own. */
   function project(): { path: string; helper: string } {

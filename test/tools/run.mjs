@@ -1,5 +1,5 @@
 // `npm test`: checks, build, then every part of the tests; the time of each part is printed at the end, and the last line is
-// `N passed, N failed`. `--only a,b` runs some parts; parts that need dist/ build it first.
+// `N passed, N failed, N skipped`. `--only a,b` runs some parts; parts that need dist/ build it first.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ const only = process.argv.includes("--only") ? process.argv[process.argv.indexOf
 const results = [];
 let passed = 0;
 let failed = 0;
+let skipped = 0;
 
 function run(name, command, args, read) {
   if (only && !only.includes(name)) return;
@@ -26,6 +27,7 @@ function run(name, command, args, read) {
   if (result.status !== 0 && counts.failed === 0) counts.failed = 1;
   passed += counts.passed;
   failed += counts.failed;
+  skipped += counts.skipped ?? 0;
   results.push({ name, seconds: (Date.now() - started) / 1000, ...counts });
 }
 
@@ -48,10 +50,13 @@ function vitest(project) {
     ],
     () => {
       if (!existsSync(report)) return { passed: 0, failed: 1 };
-      const { numPassedTests, numFailedTests, numTotalTests, success } = JSON.parse(readFileSync(report, "utf8"));
+      const { numPassedTests, numFailedTests, numPendingTests, numTotalTests, success } = JSON.parse(
+        readFileSync(report, "utf8"),
+      );
       // A part that ran nothing has failed.
       return {
         passed: numPassedTests,
+        skipped: numPendingTests,
         failed: numTotalTests === 0 ? 1 : success ? numFailedTests : Math.max(1, numFailedTests),
       };
     },
@@ -75,18 +80,26 @@ if (existsSync(join(root, "test/crash/main.ts"))) {
     },
   );
 }
+const piReport = join(temp, "pi.json");
+run("pi", process.execPath, ["--import", "jiti/register", join(root, "test/pi/main.ts"), "--report", piReport], () =>
+  existsSync(piReport) ? JSON.parse(readFileSync(piReport, "utf8")) : { passed: 0, failed: 1 },
+);
 if (existsSync(join(root, "test/tools/tarball.mjs")))
   run("tarball", process.execPath, [join(root, "test/tools/tarball.mjs")]);
 
 rmSync(temp, { recursive: true, force: true });
 console.log("");
-for (const { name, seconds, passed: p, failed: f } of results)
-  console.log(`${name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s  ${p} passed, ${f} failed`);
+for (const { name, seconds, passed: p, failed: f, skipped: s = 0 } of results)
+  console.log(
+    `${name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s  ${p} passed, ${f} failed${s > 0 ? `, ${s} SKIPPED` : ""}`,
+  );
 console.log(
   `${"total".padEnd(12)} ${results
     .reduce((sum, { seconds }) => sum + seconds, 0)
     .toFixed(1)
     .padStart(7)} s`,
 );
-console.log(`${passed} passed, ${failed} failed`);
+// Nobody reads the middle of a long output: what could not run is said again at its end.
+for (const { name, reason } of results) if (reason) console.log(`SKIPPED ${name}: ${reason}`);
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(failed === 0 ? 0 : 1);

@@ -1,6 +1,6 @@
 // Shell, agent, notify, checkpoint, updates and settings routes, over the test kit's host.
 import { describe, expect, it } from "vitest";
-import { contractText, stepText } from "../../src/contracts/agent-step.ts";
+import { longestStepText } from "../../src/contracts/agent-step.ts";
 import { AGENT } from "../../src/contracts/limits.ts";
 import {
   agentTurns,
@@ -363,19 +363,16 @@ describe("agents", () => {
     });
     expect(written.prompts).toEqual([]);
   });
-});
 
-describe("the text of a step", () => {
-  const step = { prompt: "Do it.", contract: { kind: "submit", expectedOutput: "A number." } } as const;
-  it("says how to submit, what is expected, and that the turn must end then", () => {
-    const text = stepText(step, "initial", { requestId: "r-1" });
-    for (const part of ["Do it.", "action `submit`", "`r-1`", "A number.", "end your turn", "do not sleep"])
-      expect(text).toContain(part);
-    expect(stepText(step, "resumed", { requestId: "r-1" })).toContain("Do it.");
-    expect(stepText(step, "reminder", { requestId: "r-1" })).not.toContain("Do it.");
-    expect(contractText({ kind: "assistantMessage", maxChars: 7 }, { requestId: "r" })).toContain(
-      "at most 7 characters",
-    );
+  it("have a budget that counts everything a model is told, to the character", async () => {
+    const contract = { kind: "submit", expectedOutput: "x" } as const;
+    const room = AGENT.promptChars - longestStepText({ contract, nodeId: "node", prompt: "" });
+    const prompted = async (chars: number): Promise<number[]> => {
+      const done = await run(agent({ prompt: "p".repeat(chars), expectedOutput: "x" }), { agents: { node: 1 } });
+      return done.prompts.map(({ text }) => text.length);
+    };
+    expect(await prompted(room)).toEqual([expect.any(Number)]);
+    expect(await prompted(room + 1)).toEqual([]);
   });
 });
 

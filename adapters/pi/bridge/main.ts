@@ -6,10 +6,10 @@
  * It must never throw from its factory (Pi would not start) nor from a callback (Pi would die); in doubt it says what is
  * wrong on stderr and refuses.
  */
+import { TOOL_NAME } from "../../../src/contracts/agent-step.ts";
 import {
   BRIDGE_VARIABLE,
   bridgeLaunchSchema,
-  TOOL_NAME,
   toolCallSchema,
   type BridgeLaunch,
 } from "../../../src/contracts/pi/bridge.ts";

@@ -1,5 +1,6 @@
 /** The tool `workflow` as a model sees it in a headless step: one object at the root, because some providers refuse unions. */
-import { TOOL_NAME, type AgentAction } from "../../../src/contracts/pi/bridge.ts";
+import { TOOL_NAME } from "../../../src/contracts/agent-step.ts";
+import type { AgentAction } from "../../../src/contracts/pi/bridge.ts";
 
 const WORDS: Readonly<Record<AgentAction, string>> = {
   submit: '"submit" gives the result of the step: requestId and output',

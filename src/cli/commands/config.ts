@@ -13,7 +13,7 @@ import { hang } from "../layout.ts";
 
 export async function configCheck(context: Context, args: string[]): Promise<void> {
   const path = args[0] === undefined ? join(resolveHome(context.home), "config.json") : resolve(args[0]);
-  const config = parseConfig(read(path), path);
+  const config = parseConfig(readConfigFile(path), path);
   const profiles = Object.entries(config.telegramProfiles);
   for (const [name, profile] of profiles) checkTokenFile(name, profile.tokenFile);
   const warnings = warningsOf(config);
@@ -31,7 +31,8 @@ export async function configCheck(context: Context, args: string[]): Promise<voi
   context.line("A running server reads it again with `holdpoint server reload`.");
 }
 
-function read(path: string): string {
+/** @throws HoldpointError `configInvalid` */
+export function readConfigFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -43,7 +44,7 @@ function read(path: string): string {
 }
 
 /** The rules by which the adapter opens it, its own remedy for each. The token is looked at here and kept nowhere. */
-function checkTokenFile(profile: string, path: string): void {
+export function checkTokenFile(profile: string, path: string): void {
   try {
     readSecret(path);
   } catch (error) {
@@ -54,7 +55,7 @@ function checkTokenFile(profile: string, path: string): void {
 }
 
 /** What is valid and will still surprise somebody. */
-function warningsOf(config: Config): string[] {
+export function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
   for (const [name, audience] of Object.entries(config.audiences)) {
     for (const person of audience.people ?? []) {

@@ -91,7 +91,7 @@ export async function serverStop(context: Context): Promise<void> {
 }
 
 /** A client of the running server, or undefined when none runs. Never starts one. Throws when one runs and is silent. */
-async function existing(home: string): Promise<HoldpointClient | undefined> {
+export async function existing(home: string): Promise<HoldpointClient | undefined> {
   try {
     return await connect({ home });
   } catch (error) {

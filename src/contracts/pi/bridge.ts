@@ -7,8 +7,6 @@ import { jsonSchema } from "../protocol/shared.ts";
 
 /** The variable with the bridge's launch document. The bridge takes it out of the environment. */
 export const BRIDGE_VARIABLE = "HOLDPOINT_BRIDGE";
-/** The name of the tool that a model sees. */
-export const TOOL_NAME = "workflow";
 
 export const AGENT_ACTIONS = ["submit", "update"] as const;
 export type AgentAction = (typeof AGENT_ACTIONS)[number];

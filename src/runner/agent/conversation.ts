@@ -2,21 +2,22 @@
  * The conversation of one step: prompt, turns, submissions and their verdicts, reminders, the end. It knows nothing of
  * processes and time limits; who started it may stop listening at any moment.
  */
+import { afterUnproductiveTurn, stepText, type AgentStep, type StepReason } from "../../contracts/agent-step.ts";
 import { HoldpointError, toErrorRecord, type ErrorKind } from "../../contracts/errors.ts";
 import { AGENT, VALUE } from "../../contracts/limits.ts";
 import type { FromBridge, ToBridge, ToolCall } from "../../contracts/pi/bridge.ts";
-import { stepText, type StepReason } from "../../contracts/pi/step-prompt.ts";
+import type { AgentOutcome, Validate } from "../../workflow/engine/index.ts";
+import type { ActiveTime } from "./active-time.ts";
 import { within, type PiProcess, type PiRecord } from "./pi-process.ts";
-import { validateSubmitted } from "./submitted.ts";
-import type { AgentOutcome, AgentStep, AgentStepUpdate, Validate } from "./types.ts";
+import type { AgentStepUpdate } from "./types.ts";
 
 export interface ConversationParts {
   readonly step: AgentStep;
   readonly requestId: string;
-  /** The author's prompt, within the budget. */
-  readonly prompt: string;
   readonly reason: Exclude<StepReason, "reminder">;
   readonly validate: Validate;
+  /** Told when a turn begins and when it is over. */
+  readonly active: Pick<ActiveTime, "begin" | "end">;
   readonly publishUpdate: ((update: AgentStepUpdate) => Promise<unknown>) | undefined;
 }
 
@@ -80,18 +81,28 @@ export class Conversation {
       return this.#failed("agentFailed", `Pi was not ready within ${AGENT.readyMs} ms: ${this.#pi.diagnostic}`);
 
     let reason: StepReason = this.#parts.reason;
-    for (let reminder = 0; ; reason = "reminder") {
-      const text = this.#text(reason, reminder);
+    for (let unproductive = 0; ; reason = "reminder") {
+      const text = this.#text(reason, unproductive);
       this.#refusal = undefined;
       const outcome = await this.#turn(text);
       if (outcome !== null) return outcome;
-      reminder += 1;
-      if (reminder > AGENT.reminders) return this.#gaveUp();
+      unproductive += 1;
+      if (afterUnproductiveTurn(unproductive) === "missingSubmission") return this.#gaveUp();
     }
   }
 
   /** One prompt with everything that follows from it; null when it ended without a result. */
   async #turn(message: string): Promise<AgentOutcome | null> {
+    const { active } = this.#parts;
+    active.begin();
+    try {
+      return await this.#turnOf(message);
+    } finally {
+      active.end();
+    }
+  }
+
+  async #turnOf(message: string): Promise<AgentOutcome | null> {
     this.#said = SILENT;
     this.#settled = new Promise((resolve) => (this.#settle = resolve));
     const turnEnd = new Promise<void>((resolve) => (this.#turnEnded = resolve));
@@ -105,6 +116,8 @@ export class Conversation {
       return this.#failed("agentFailed", "Pi took the prompt for a command of its own and started no turn.");
     }
     const reached = await Promise.race([this.#reached, this.#settled.then(() => null)]);
+    // Writing down an accepted result is not the agent's time.
+    this.#parts.active.end();
     if (reached !== null) {
       // What the model still says after its result is cut off; what was said before is written down.
       await within(AGENT.settleMs, turnEnd, this.#settled);
@@ -122,15 +135,9 @@ export class Conversation {
   }
 
   #text(reason: StepReason, reminder: number): string {
-    const { prompt, requestId, step } = this.#parts;
-    const { contract, nodeId } = step;
-    const problem =
-      contract.kind === "submit" ? this.#lastRefusal() : (this.#refusal ?? "Your last message has no text.");
-    return stepText({ reason, nodeId, requestId, prompt, contract, reminder, problem });
-  }
-
-  #lastRefusal(): string | undefined {
-    return this.#refusals === 0 ? undefined : "What you submitted was refused.";
+    const { requestId, step } = this.#parts;
+    const problem = this.#refusals === 0 ? this.#refusal : "What you submitted was refused.";
+    return stepText(step, reason, { requestId, reminder, problem });
   }
 
   #gaveUp(): AgentOutcome {
@@ -177,7 +184,7 @@ export class Conversation {
     const validated =
       bytes > VALUE.outputBytes
         ? { ok: false as const, message: `It has ${bytes} bytes of JSON; the limit is ${VALUE.outputBytes}.` }
-        : await validateSubmitted(output, this.#parts.validate);
+        : await this.#parts.validate(output);
     if (validated.ok) {
       this.#over = true;
       this.#reach({ outcome: "ok", output: validated.value });

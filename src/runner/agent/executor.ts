@@ -1,18 +1,17 @@
 /** Headless execution of agent steps: one Pi for each step, registered before it is prompted, gone before the step ends. */
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { TOOL_NAME, type AgentStep } from "../../contracts/agent-step.ts";
 import { HoldpointError, isHoldpointError, type ErrorKind } from "../../contracts/errors.ts";
 import { shortId } from "../../contracts/ids.ts";
 import { AGENT, PROCESS } from "../../contracts/limits.ts";
-import { TOOL_NAME } from "../../contracts/pi/bridge.ts";
 import { endTree } from "../../contracts/process-tree.ts";
+import { processTimers, type AgentOutcome, type Validate } from "../../workflow/engine/index.ts";
+import { ActiveTime } from "./active-time.ts";
 import { Conversation } from "./conversation.ts";
 import { PiProcess } from "./pi-process.ts";
-import { openSessionFolder, saidPrompt, SESSION_ID, type SessionFolder } from "./session-folder.ts";
-import type { AgentExecutor, AgentExecutorOptions, AgentOutcome, AgentStep, Validate } from "./types.ts";
-
-/** Node's timers fire at once for anything longer: 24 days. */
-const LONGEST_MS = 2_147_483_647;
+import { openSessionFolder, SESSION_ID, type SessionFolder } from "./session-folder.ts";
+import type { AgentExecutor, AgentExecutorOptions } from "./types.ts";
 
 /** A name that Pi's option takes as just that: no pattern, list, addition or removal. */
 const TOOL_PATTERN = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/;
@@ -43,11 +42,11 @@ async function execute(
   signal: AbortSignal,
 ): Promise<AgentOutcome> {
   if (signal.aborted) return stopped(step);
-  const limit = deadline(step, signal);
+  const active = new ActiveTime(step.timeoutMs, options.timers ?? processTimers);
+  const { ignore, stop } = stopOf(step, signal);
   try {
     checkTools(step);
     const folder = await openSessionFolder(options.folder, step);
-    const prompt = await saidPrompt(step, folder);
     const mark = `${options.runId}/${step.nodeId}/${step.visit}`;
     // Whatever an earlier attempt of this visit left behind would write into the same session and the same files.
     await endTree({ pid: null, startIdentity: null, mark }, PROCESS.killGraceMs, AGENT.goneMs);
@@ -65,8 +64,9 @@ async function execute(
     const conversation = new Conversation(pi, {
       step,
       requestId,
-      prompt,
-      reason: folder.begun ? "resumed" : "initial",
+      // An earlier attempt may have been killed before Pi wrote anything down.
+      reason: folder.begun || step.attempt > 1 ? "resumed" : "initial",
+      active,
       validate,
       publishUpdate: options.publishUpdate?.bind(options),
     });
@@ -76,7 +76,12 @@ async function execute(
     try {
       await options.register(pid, identity);
       registered = true;
-      return await Promise.race([limit.over, conversation.lead(), pi.ended.then((how) => died(step, pi, how))]);
+      return await Promise.race([
+        stop,
+        active.over.then(() => timedOut(step)),
+        conversation.lead(),
+        pi.ended.then((how) => died(step, pi, how)),
+      ]);
     } finally {
       conversation.stop();
       await pi.end(conversation.settled);
@@ -86,39 +91,30 @@ async function execute(
     if (!isHoldpointError(error) || !OUTCOMES.has(error.kind)) throw error;
     return { outcome: "failed", error: error.toRecord() };
   } finally {
-    limit.disarm();
+    active.end();
+    ignore();
   }
 }
 
 /** Errors that are the step's result; others are not its doing. */
-const OUTCOMES: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["agentFailed", "promptTooLarge", "workflowInvalid"]);
+const OUTCOMES: ReadonlySet<ErrorKind> = new Set<ErrorKind>(["agentFailed", "workflowInvalid"]);
 
-/** Resolves when the time is up or the step is stopped. */
-function deadline(step: AgentStep, signal: AbortSignal): { over: Promise<AgentOutcome>; disarm(): void } {
-  let disarm = (): void => {};
-  const over = new Promise<AgentOutcome>((resolve) => {
-    const { nodeId: node, timeoutMs } = step;
+function timedOut({ nodeId: node, timeoutMs }: AgentStep): AgentOutcome {
+  const message = `The agent of node "${node}" was at work longer than its timeout of ${timeoutMs} ms.`;
+  const error = new HoldpointError("nodeTimedOut", message, { details: { node, limit: timeoutMs } });
+  return { outcome: "timed_out", error: error.toRecord() };
+}
+
+/** Resolves when the step is stopped. */
+function stopOf(step: AgentStep, signal: AbortSignal): { stop: Promise<AgentOutcome>; ignore(): void } {
+  let ignore = (): void => {};
+  const stop = new Promise<AgentOutcome>((resolve) => {
     const abort = (): void => resolve(stopped(step));
+    if (signal.aborted) return abort();
     signal.addEventListener("abort", abort, { once: true });
-    let timer: NodeJS.Timeout | undefined;
-    const arm = (rest: number): void => {
-      timer = setTimeout(
-        () => {
-          if (rest > LONGEST_MS) return arm(rest - LONGEST_MS);
-          const message = `The agent of node "${node}" ran longer than its timeout of ${timeoutMs} ms.`;
-          const error = new HoldpointError("nodeTimedOut", message, { details: { node, limit: timeoutMs } });
-          resolve({ outcome: "timed_out", error: error.toRecord() });
-        },
-        Math.min(rest, LONGEST_MS),
-      );
-    };
-    if (timeoutMs !== null) arm(timeoutMs);
-    disarm = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", abort);
-    };
+    ignore = () => signal.removeEventListener("abort", abort);
   });
-  return { over, disarm };
+  return { stop, ignore };
 }
 
 function stopped({ nodeId: node }: AgentStep): AgentOutcome {

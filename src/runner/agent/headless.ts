@@ -2,6 +2,7 @@
  * Agent steps of this runner, one executor for each: its Pi is registered with the server for the step it works on, and
  * what ends the runner ends it too. The server ends what outlives the runner, since it is registered there.
  */
+import type { AgentStep } from "../../contracts/agent-step.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import type { RunnerLaunch } from "../../contracts/protocol/runner.ts";
 import { parseUpdate, type UpdateEnvelope } from "../../contracts/update.ts";
@@ -10,7 +11,7 @@ import { beforeLeaving } from "../leaving.ts";
 import type { Registrar } from "../shell/index.ts";
 import { createAgentExecutor } from "./executor.ts";
 import { agentFolder } from "./session-folder.ts";
-import type { AgentExecutor, AgentStep } from "./types.ts";
+import type { AgentExecutor } from "./types.ts";
 
 export type AgentLaunch = Pick<RunnerLaunch, "runId" | "pi" | "agentsDir">;
 

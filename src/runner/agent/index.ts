@@ -6,12 +6,4 @@
  */
 export { createAgentExecutor } from "./executor.ts";
 export { runAgent, type AgentLaunch } from "./headless.ts";
-export type {
-  AgentExecutor,
-  AgentExecutorOptions,
-  AgentOutcome,
-  AgentStep,
-  AgentStepUpdate,
-  Validate,
-  Validated,
-} from "./types.ts";
+export type { AgentExecutor, AgentExecutorOptions, AgentStepUpdate } from "./types.ts";

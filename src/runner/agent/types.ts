@@ -1,33 +1,8 @@
-/** What the engine gives to an agent step and gets from it, and what the executor needs from its surroundings. */
+/** What the executor of agent steps needs from its surroundings; step and outcome are the engine's. */
+import type { AgentStep } from "../../contracts/agent-step.ts";
 import type { PiConfig } from "../../contracts/config.ts";
-import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { AgentUpdate } from "../../contracts/pi/bridge.ts";
-import type { AgentContract } from "../../contracts/pi/step-prompt.ts";
-import type { JsonValue } from "../../contracts/protocol/shared.ts";
-
-export interface AgentStep {
-  /** Full compiled path. */
-  readonly nodeId: string;
-  readonly visit: number;
-  readonly attempt: number;
-  readonly prompt: string;
-  readonly contract: AgentContract;
-  /** Names of Pi's tools; `[]`: only submit and update; null: what Pi offers by default. */
-  readonly allowedTools: readonly string[] | null;
-  /** From the call of `run`; null: none. */
-  readonly timeoutMs: number | null;
-  readonly statusDetail?: string | undefined;
-}
-
-export type Validate = (value: JsonValue) => Promise<Validated>;
-export type Validated =
-  | { readonly ok: true; readonly value: JsonValue }
-  /** `message` goes to the model. */
-  | { readonly ok: false; readonly message: string };
-
-export type AgentOutcome =
-  | { readonly outcome: "ok"; readonly output: JsonValue }
-  | { readonly outcome: "failed" | "timed_out"; readonly error: ErrorRecord };
+import type { AgentOutcome, EngineTimers, Validate } from "../../workflow/engine/index.ts";
 
 /** An update of an agent, with the attempt that it belongs to and the call that makes it idempotent. */
 export interface AgentStepUpdate {
@@ -54,6 +29,8 @@ export interface AgentExecutorOptions {
   unregister(pid: number, startIdentity: string): Promise<void>;
   /** Stores an update; its message goes to the model when it rejects. Left out: updates are refused. */
   publishUpdate?(update: AgentStepUpdate): Promise<unknown>;
+  /** By which time limits are measured; left out: the process's. */
+  readonly timers?: EngineTimers;
 }
 
 export interface AgentExecutor {

@@ -237,7 +237,7 @@ export class RunScheduler {
       return null;
     }
     entry.worker = worker;
-    worker.begin(claim.runnerEpoch);
+    worker.begin(claim);
     const session = new RunSession(this.#deps, claimed, worker.child);
     entry.session = session;
     const startGuard = setTimeout(() => {

@@ -54,6 +54,8 @@ export class RunSession {
   #release: () => void = () => undefined;
   readonly #deps: RunSessionDeps;
   readonly #contents: ContentExchange;
+  /** What the runner has registered and not reported gone: process id → pid. */
+  readonly #groups = new Map<string, number>();
   /** After a rewind, frames are ignored until the one that begins here. */
   #rewoundTo: number | undefined;
   #lastRewind = -1;
@@ -278,12 +280,17 @@ export class RunSession {
     }
     const { claim } = this.claimed;
     const result = await store.processes.register({ claim, kind, nodeId, pid, startIdentity, step });
+    this.#groups.set(result.processId, pid);
+    ports.processes.watch(pid, "group");
     this.#send({ type: "reply", messageId, ok: true, result });
   }
 
   async #unregister(frame: Extract<FromRunner, { type: "process.unregister" }>): Promise<void> {
     const { messageId, outcome, processId } = frame;
     await this.#deps.store.processes.ended({ processId, runnerEpoch: this.claimed.claim.runnerEpoch, outcome });
+    const pid = this.#groups.get(processId);
+    if (pid !== undefined) this.#deps.ports.processes.unwatch(pid);
+    this.#groups.delete(processId);
     this.#send({ type: "reply", messageId, ok: true });
   }
 

@@ -15,6 +15,11 @@ export interface WorkerDeps {
   readonly serverEpoch: number;
 }
 
+interface Begun {
+  readonly runId: string;
+  readonly runnerEpoch: string;
+}
+
 export class Worker {
   readonly child: Child<FromRunner, ToRunner>;
   /** Resolves when everything about its end is written down; never rejects. */
@@ -24,8 +29,8 @@ export class Worker {
   /** True from the exit of its process on. */
   ended = false;
   readonly #deps: WorkerDeps;
-  /** Epochs of its launches that may have registered groups. */
-  #epochs: string[] = [];
+  /** Its launches that may have registered groups. */
+  #open: Begun[] = [];
 
   private constructor(deps: WorkerDeps, child: Child<FromRunner, ToRunner>) {
     this.#deps = deps;
@@ -47,14 +52,14 @@ export class Worker {
   }
 
   /** A launch begins. */
-  begin(runnerEpoch: string): void {
+  begin(begun: Begun): void {
     this.launches += 1;
-    this.#epochs.push(runnerEpoch);
+    this.#open.push(begun);
   }
 
   /** Its last launch left nothing behind. */
   released(): void {
-    this.#epochs = [];
+    this.#open = [];
   }
 
   /** Ends the process; resolves as `gone` does. */
@@ -72,7 +77,7 @@ export class Worker {
       await new Promise((resolve) => setImmediate(resolve));
       await store.idle();
       // Whatever it left running must be gone before a run of it is claimed again.
-      await Promise.all([this.child.stop(PROCESS.killGraceMs), ...this.#epochs.map((epoch) => this.#endGroups(epoch))]);
+      await Promise.all([this.child.stop(PROCESS.killGraceMs), ...this.#open.map((begun) => this.#endGroups(begun))]);
       const outcome = exit.signal ?? `code ${exit.code}`;
       const { childId } = this.child;
       await untilWritten({ clock: ports.clock, log }, "the end of a runner's process", () =>
@@ -84,11 +89,14 @@ export class Worker {
     return exit;
   }
 
-  async #endGroups(runnerEpoch: string): Promise<void> {
+  async #endGroups({ runId, runnerEpoch }: Begun): Promise<void> {
     const { ports, store } = this.#deps;
     const left = store.read.processes.alive(runnerEpoch);
     if (left.length === 0) return;
     await ports.processes.endGroups(left);
+    // An agent starts groups of its own, which no row names.
+    if (left.some(({ kind }) => kind === "agent")) await ports.processes.endAgents([runId]);
+    for (const { pid } of left) ports.processes.unwatch(pid);
     for (const { processId } of left) await store.processes.ended({ processId, runnerEpoch, outcome: "ended" });
   }
 }

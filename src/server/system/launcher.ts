@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { PROCESS } from "../../contracts/limits.ts";
 import { framePort } from "../../contracts/wire/frames.ts";
-import type { Child, ChildExit, ChildSpec, Launcher, Log } from "../ports.ts";
+import type { Child, ChildExit, ChildSpec, Launcher, Log, Processes } from "../ports.ts";
 import type { ChildFault } from "./child-faults.ts";
 import { groupAlive, processIdentity, signalGroup } from "./process-identity.ts";
 
@@ -33,9 +33,13 @@ const WITHHELD = [
   "HOLDPOINT_END_WITH_STDIN",
 ];
 
+/** Told of every group that this server starts. */
+export type GroupWatch = Pick<Processes, "watch" | "unwatch">;
+
 /** `adapterEntries` adds channel kinds by absolute path (test adapters); `fault` kills children in crash tests. */
 export function systemLauncher(
   log: Log,
+  groups: GroupWatch,
   adapterEntries: Readonly<Record<string, string>> = {},
   fault: ChildFault | null = null,
 ): Launcher {
@@ -55,6 +59,8 @@ export function systemLauncher(
         const { diagnostic } = await ended;
         throw new HoldpointError("childStart", `The ${spec.kind} for ${spec.name} could not be started: ${diagnostic}`);
       }
+      groups.watch(pid, "child");
+      void ended.then(() => groups.unwatch(pid));
       const startIdentity = (await processIdentity(pid)) ?? "gone";
       const pipe = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema, { gather: true });
       const port = fault?.watch(spec, pipe, () => proc.kill("SIGKILL")) ?? pipe;

@@ -152,6 +152,9 @@ export const reads = (db: ReadDb) => ({
       )
       .map((row) => asRow(db, row)),
 
+  /** Whether this home has a run of exactly this id. */
+  exists: (runId: string): boolean => db.get("SELECT 1 FROM runs WHERE run_id = ?", runId) !== undefined,
+
   /** Throws `runNotFound` or `ambiguousId`. */
   get: (ref: string): RunDetailRow => {
     const runNo = runNoOf(db, ref);

@@ -1,5 +1,5 @@
 /** How agent steps are executed: described within bounds, handed to the host, and what is submitted judged. */
-import { type AgentContract, contractText } from "../../contracts/agent-step.ts";
+import { type AgentContract, longestStepText } from "../../contracts/agent-step.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import { AGENT } from "../../contracts/limits.ts";
 import type { AgentNode } from "../agent.ts";
@@ -11,9 +11,6 @@ import { jsonCandidates } from "./json-text.ts";
 import { describe, failing, needed, outputOf, type Performance, type Performed } from "./performed.ts";
 import { toJson } from "./values.ts";
 
-/** Stands for the id that the executor will put into the contract: as long as any. */
-const SOME_ID = "x".repeat(128);
-
 export function performAgent(node: AgentNode, performance: Performance): Promise<Performed> {
   const { attempt, host, position, wait } = performance;
   const { nodeId, step, visit } = position;
@@ -23,7 +20,7 @@ export function performAgent(node: AgentNode, performance: Performance): Promise
     const prompt = text(await part(node.prompt), "prompt", nodeId);
     const detail = await part(node.statusDetail);
     const contract = await contractOf(node, part, nodeId);
-    checkPrompt(prompt, nodeId, contractText(contract, { requestId: SOME_ID }).length);
+    checkPrompt(longestStepText({ contract, nodeId, prompt }), nodeId);
     const limit = await part(node.timeoutMs);
     if (limit !== undefined && limit !== null && !(Number.isSafeInteger(limit) && limit > 0)) {
       throw new HoldpointError(

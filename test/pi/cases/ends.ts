@@ -41,7 +41,7 @@ export const ends: readonly Case[] = [
     name: "when the time is up, everything that the agent started is gone before the step ends",
     model: hidingWriters,
     async run(stage) {
-      const work = stage.run({ timeoutMs: 10_000 });
+      const work = stage.run({ timeoutMs: 6_000 });
       await until(writing(stage));
       const outcome = await work;
       assert.equal(outcome.outcome, "timed_out");
@@ -54,7 +54,7 @@ export const ends: readonly Case[] = [
     name: "a model that never answers does not keep the step longer than its time",
     model: () => ({ text: "I am thinking", hang: true }),
     async run(stage) {
-      const outcome = await stage.run({ timeoutMs: 3_000 });
+      const outcome = await stage.run({ timeoutMs: 1_000 });
       assert.equal(outcome.outcome, "timed_out");
     },
   },

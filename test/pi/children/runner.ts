@@ -25,7 +25,8 @@ await executor.run(
     contract: { kind: "submit", expectedOutput: "Anything." },
     allowedTools: null,
     timeoutMs: null,
+    statusDetail: undefined,
   },
-  (value) => Promise.resolve({ ok: true, value }),
+  (value) => Promise.resolve({ ok: true, value: value as string }),
   new AbortController().signal,
 );

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { membersOf, startIdentity } from "../../../src/contracts/process-tree.ts";
-import { createAgentExecutor, type AgentOutcome, type AgentStep } from "../../../src/runner/agent/index.ts";
+import type { AgentStep } from "../../../src/contracts/agent-step.ts";
+import { createAgentExecutor } from "../../../src/runner/agent/index.ts";
+import type { AgentOutcome, EngineTimers } from "../../../src/workflow/engine/index.ts";
+import { HandClock } from "./hand-clock.ts";
 
 const fake = fileURLToPath(new URL("./fake-pi.mjs", import.meta.url));
 let folder = "";
@@ -22,12 +25,14 @@ function run(
   step: Partial<AgentStep> = {},
   registered: () => void = () => {},
   signal: AbortSignal = new AbortController().signal,
+  timers?: EngineTimers,
 ): Promise<AgentOutcome> {
   const executor = createAgentExecutor({
     runId: "run-1",
     cwd: folder,
     folder,
     pi: { command: [process.execPath, fake, how] },
+    ...(timers === undefined ? {} : { timers }),
     register: (...registration) => {
       [pid, identity] = registration;
       registered();
@@ -43,9 +48,10 @@ function run(
     contract: { kind: "assistantMessage", maxChars: 1_000 },
     allowedTools: null,
     timeoutMs: 20_000,
+    statusDetail: undefined,
     ...step,
   };
-  return executor.run(whole, (value) => Promise.resolve({ ok: true, value }), signal);
+  return executor.run(whole, (value) => Promise.resolve({ ok: true, value: value as string }), signal);
 }
 
 function expectGone(): void {
@@ -81,8 +87,9 @@ test("a program that is not there fails the step with its name", async () => {
       contract: { kind: "submit", expectedOutput: "Anything." },
       allowedTools: null,
       timeoutMs: null,
+      statusDetail: undefined,
     },
-    (value) => Promise.resolve({ ok: true, value }),
+    (value) => Promise.resolve({ ok: true, value: value as string }),
     new AbortController().signal,
   );
   expect(outcome).toMatchObject({ outcome: "failed", error: { kind: "agentFailed", message: /\/no\/such\/pi/ } });
@@ -132,4 +139,34 @@ test("a run that is stopped while its agent is registered prompts nobody", async
   const stop = new AbortController();
   expect(await run("asks", {}, () => stop.abort(), stop.signal)).toMatchObject({ error: { kind: "agentStopped" } });
   expectGone();
+});
+
+test("the time until an agent is prompted does not count against its limit, its turn does", async () => {
+  const clock = new HandClock();
+  const asked: string[] = [];
+  clock.onArmed = () => {
+    asked.push("turn");
+    // Within the turn.
+    setImmediate(() => clock.advance(1_000));
+  };
+  const registered = (): void => {
+    asked.push("registered");
+    clock.advance(3_600_000);
+  };
+  const outcome = await run("says-nothing", { timeoutMs: 1_000 }, registered, undefined, clock);
+  expect(outcome).toMatchObject({ outcome: "timed_out", error: { kind: "nodeTimedOut" } });
+  expect(asked).toEqual(["registered", "turn"]);
+  expectGone();
+});
+
+test("an agent that is reminded has the rest of its time, not all of it again", async () => {
+  const clock = new HandClock();
+  let turns = 0;
+  clock.onArmed = () => {
+    turns += 1;
+    clock.advance(400);
+  };
+  const outcome = await run("mute", { timeoutMs: 1_000 }, undefined, undefined, clock);
+  expect(outcome).toMatchObject({ outcome: "timed_out" });
+  expect(turns).toBe(3);
 });

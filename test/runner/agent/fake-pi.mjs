@@ -40,6 +40,7 @@ lines(process.stdin, (record) => {
   if (how === "babbles") process.stdout.write("Welcome!\n");
   if (how === "asks") say({ type: "extension_ui_request", id: "d1", method: "confirm", title: "Sure?" });
   if (how === "wrong-frame") bridge({ type: "call", callId: "1", call: { action: "cancel", requestId: "q-1" } });
+  if (how === "mute") settle("");
   if (how === "separators") settle("a\u2028b\u2029c");
 });
 bridge({ type: "ready", protocol: 1, pid: process.pid });

@@ -1,11 +1,11 @@
 /** The words that a model gets for a step. */
 import { expect, test } from "vitest";
-import { stepText, type StepReason } from "../../../src/contracts/pi/step-prompt.ts";
+import { longestStepText, stepText, type StepReason } from "../../src/contracts/agent-step.ts";
 
 const REASONS: readonly StepReason[] = ["initial", "reminder", "resumed"];
 const submit = { kind: "submit", expectedOutput: "A number." } as const;
 const text = (reason: StepReason, prompt = "/do it"): string =>
-  stepText({ reason, nodeId: "a/b", requestId: "q-123456", prompt, contract: submit, reminder: 2 });
+  stepText({ nodeId: "a/b", prompt, contract: submit }, reason, { requestId: "q-123456", reminder: 2 });
 
 test.each(REASONS)("%s: says how the result is given, for which request, and that the turn ends with it", (reason) => {
   expect(text(reason)).toContain('action "submit", requestId "q-123456"');
@@ -28,7 +28,15 @@ test("an interrupted step is told to look before it does anything twice", () => 
 
 test("a step with an assistant message is not asked to submit", () => {
   const contract = { kind: "assistantMessage", maxChars: 500 } as const;
-  const said = stepText({ reason: "initial", nodeId: "n", requestId: "q-1", prompt: "p", contract });
+  const said = stepText({ nodeId: "n", prompt: "p", contract }, "initial", { requestId: "q-1" });
   expect(said).toContain("at most 500 characters");
   expect(said).not.toContain("submit");
 });
+
+test.each(["initial", "resumed"] as const)(
+  "what is counted against the budget is at least the text for %s",
+  (reason) => {
+    const step = { nodeId: "a/b", prompt: "Do it.", contract: submit };
+    expect(longestStepText(step)).toBeGreaterThanOrEqual(stepText(step, reason, { requestId: "q-123456" }).length);
+  },
+);
