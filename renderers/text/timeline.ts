@@ -30,6 +30,8 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
     `Goes on at ${str(v["nodeId"])}${v["interrupted"] === true ? ", which had been interrupted" : ""}`,
   "run.continued": () => "The answer is in; the run continues",
   "run.parked": (v) => `Parked: ${str(v["reason"])}${tail(errorOf(v))}`,
+  "run.sourcesGone": (v) => `Cannot go on after an answer${tail(errorOf(v))}`,
+  "run.sourcesBack": () => "Can go on after an answer again",
   "run.requeued": (v) =>
     `Queued again after the runner ${str(v["cause"])}${Number(v["delayMs"]) > 0 ? `, in ${seconds(v["delayMs"])}` : ""}`,
   "run.paused": () => "Paused",

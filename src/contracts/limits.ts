@@ -310,6 +310,15 @@ export const PROGRESS = {
   sourceFreshMs: 15 * 60_000,
 } as const;
 
+/** Progress that a job elsewhere leaves in an object store (CONTRACTS 1.8). */
+export const JOB_PROGRESS = {
+  /** Not written more often: every write is paid for, and nobody looks that often. */
+  everyMs: 30_000,
+  /** One write; a job must not wait for its reporter. */
+  writeMs: 15_000,
+  snapshotBytes: 65_536,
+} as const;
+
 /** Settings of a running workflow (CONTRACTS 1.9). */
 export const SETTINGS = {
   operations: 256,
@@ -318,6 +327,22 @@ export const SETTINGS = {
   valueBytes: 262_144,
   rules: 256,
   descriptionChars: 2_000,
+  /** A change is judged again when another one came between; after this many times its author is told. */
+  judgeAgain: 3,
+} as const;
+
+/** Processes that load approved files to judge a change of settings, or only whether they load. */
+export const JUDGE = {
+  /** Loading the workflow and its `parse` and `validateChange`; a person waits for it. */
+  timeMs: 10_000,
+  /** What the largest workflows load, and nothing that disturbs the runs beside it. */
+  heapMb: 256,
+} as const;
+
+/** Approved files of runs that wait. */
+export const SOURCES = {
+  /** Whether they are there is not looked at more often than this, however often people list. */
+  lookAgainMs: 60_000,
 } as const;
 
 /** Prompts that are sent after a run succeeded (CONTRACTS 1.10). */

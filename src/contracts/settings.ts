@@ -26,6 +26,8 @@ export type SettingsRule = z.infer<typeof settingsRuleSchema>;
 export const settingsSnapshotSchema = z.strictObject({
   description: z.string().max(SETTINGS.descriptionChars).optional(),
   rules: z.array(settingsRuleSchema).max(SETTINGS.rules),
+  /** The workflow's own `parse` or `validateChange` judges every change before it is stored. */
+  judged: z.literal(true).optional(),
 });
 export type SettingsSnapshot = z.infer<typeof settingsSnapshotSchema>;
 
@@ -36,6 +38,16 @@ export const patchOperationSchema = z.union([
   z.strictObject({ op: z.enum(["move", "copy"]), from: z.string(), path: z.string() }),
 ]);
 export type PatchOperation = z.infer<typeof patchOperationSchema>;
+
+/** A change as the workflow's own functions judge it. */
+export const proposedSettingsSchema = z.strictObject({
+  /** Full path of the mount; empty for the root. */
+  mount: z.string(),
+  before: jsonSchema,
+  after: jsonSchema,
+  actor: settingsActorSchema,
+});
+export type ProposedSettings = z.infer<typeof proposedSettingsSchema>;
 
 /** A scope's settings at one moment. */
 export const settingsVersionSchema = z.strictObject({

@@ -16,8 +16,8 @@ import { approvedFiles, changedOnDisk, checkCount, rootOf, sourceChanged } from 
 
 const { isWorkflow, snapshotOf } = workflowModule;
 
-/** Names under which a workflow file reaches the engine that runs it; the second is that of the earlier system. */
-const ENGINE_NAMES = ["holdpoint", "@osolmaz/pi-workflows"] as const;
+/** Names under which a workflow file reaches the engine that runs it; those after the first are of the earlier system. */
+const ENGINE_NAMES = ["holdpoint", "@osolmaz/pi-workflows", "@osolmaz/pi-workflows/job-progress"] as const;
 
 export interface LoadedWorkflow {
   readonly kind: "loaded";
@@ -34,8 +34,14 @@ export interface LoadedWorkflow {
 }
 export type Loaded = LoadedWorkflow | { readonly kind: "failed" | "changed"; readonly error: HoldpointError };
 
+/** What a load needs of a launch. */
+export type LoadRequest = Pick<
+  RunnerLaunch,
+  "projectPath" | "workflowPath" | "sources" | "sourcesDir" | "definitionDigest" | "input" | "inputParsed" | "cacheDir"
+>;
+
 /** Loads for a launch. Never rejects for anything that the workflow or its author did. */
-export async function loadWorkflow(launch: RunnerLaunch): Promise<Loaded> {
+export async function loadWorkflow(launch: LoadRequest): Promise<Loaded> {
   try {
     return await load(launch);
   } catch (error) {
@@ -57,7 +63,7 @@ function notAsBefore(path: string, error: HoldpointError): HoldpointError {
   );
 }
 
-async function load(launch: RunnerLaunch): Promise<LoadedWorkflow> {
+async function load(launch: LoadRequest): Promise<LoadedWorkflow> {
   const approved = launch.sources === null ? null : await approvedFiles(launch.sources, launch.sourcesDir ?? null);
   const cwd = enter(launch.projectPath);
   const path = await rootOf(launch.workflowPath, approved);

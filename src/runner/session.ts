@@ -4,12 +4,13 @@
  */
 import type { SourceFile } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
-import type { FromRunner, NodeResult, Position, RunnerLaunch, ToRunner } from "../contracts/protocol/runner.ts";
+import type { FromRunner, Judge, NodeResult, Position, RunnerLaunch, ToRunner } from "../contracts/protocol/runner.ts";
 import type { MountState } from "../contracts/include.ts";
 import type { FramePort } from "../contracts/wire/frames.ts";
 import { Engine } from "../workflow/engine/index.ts";
 import type { ExecutedStep } from "../workflow/index.ts";
 import { loadWorkflow, type LoadedWorkflow } from "./load.ts";
+import { judge } from "./judge.ts";
 import { rehearse } from "./rehearsal.ts";
 import { ServerHost } from "./server-host.ts";
 
@@ -63,6 +64,10 @@ class Session {
         this.#launched = true;
         this.#host.launched(frame);
         return this.#guard(this.#launch(frame));
+      case "judge":
+        if (this.#launched) throw unexpected("a change to judge after a launch");
+        this.#launched = true;
+        return this.#guard(this.#judge(frame));
       case "state.results":
         this.#results.push(...frame.items);
         return;
@@ -99,6 +104,12 @@ class Session {
         this.#engine?.stop(frame.reason);
         return this.#finish({ kind: "ended", reason: `stopped: ${frame.reason}`.slice(0, 200) });
     }
+  }
+
+  async #judge(frame: Judge): Promise<void> {
+    const error = await judge(frame);
+    this.#send({ type: "judged", error: error?.toRecord() ?? null });
+    this.#finish({ kind: "ended", reason: "judged" });
   }
 
   async #launch(launch: RunnerLaunch): Promise<void> {

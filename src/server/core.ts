@@ -14,8 +14,11 @@ import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
 import type { Ports, Timer } from "./ports.ts";
 import { AgentNodes } from "./runs/agent-nodes.ts";
+import { ApprovedSources } from "./runs/approved-sources.ts";
+import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { RunWatchers } from "./views/run-watchers.ts";
 
 export interface CoreOptions {
@@ -48,6 +51,8 @@ export class ServerCore {
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
+  readonly judge: Judge;
+  readonly waiting: WaitingRuns;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -82,6 +87,10 @@ export class ServerCore {
       () => this.#deadlines.wake(),
     );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
+    const { cacheDir } = options;
+    const approved = new ApprovedSources(options.sourcesDir, (sha256) => store.read.runs.source(sha256));
+    this.judge = new Judge({ store, ports, log, serverEpoch: epoch, cacheDir, approved });
+    this.waiting = new WaitingRuns({ store, clock, log, wake, judge: this.judge });
     this.scheduler = new RunScheduler({
       store,
       clock,
@@ -91,8 +100,9 @@ export class ServerCore {
       ports,
       serverEpoch: epoch,
       crashes: this.crashes,
-      cacheDir: options.cacheDir,
+      cacheDir,
       sourcesDir: options.sourcesDir,
+      approved,
       agents: new AgentNodes(() => this.#config.pi, options.home),
       maxRuns: options.config.server.maxRuns,
     });
@@ -114,7 +124,8 @@ export class ServerCore {
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
   static async start(options: CoreOptions): Promise<ServerCore> {
     const { store, ports, serverId, pid, startIdentity } = options;
-    const { epoch, previous } = await store.server.claimEpoch({ serverId, pid, startIdentity });
+    const install = `${options.product} at ${options.installPath}`;
+    const { epoch, previous } = await store.server.claimEpoch({ serverId, pid, startIdentity, install });
     // No run with an open action is claimed, and no adapter of a profile started, before the old groups are proved gone.
     await endOrphans(store, ports);
     const recovered = await store.server.recover({ epoch });
@@ -128,7 +139,7 @@ export class ServerCore {
       );
       core.#connections.add(close);
     });
-    await core.#begin(previous?.heardAt ?? null);
+    await core.#begin(previous?.heardAt ?? null, previous !== null && previous.install !== install);
     return core;
   }
 
@@ -193,8 +204,9 @@ export class ServerCore {
     this.#sweep?.cancel();
     this.#hearing.stop();
     this.#deadlines.stop();
+    this.waiting.stop();
     this.managed.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop()]);
+    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.listener.close();
@@ -207,9 +219,11 @@ export class ServerCore {
     return [...channelSpecs(this.#config), ...(this.options.extraChannels ?? [])];
   }
 
-  async #begin(silentSince: number | null): Promise<void> {
+  async #begin(silentSince: number | null, otherProduct: boolean): Promise<void> {
     const specs = this.#specs();
     if (silentSince !== null) this.#hearing.begin(silentSince);
+    // Before the channels hand over what people tapped, as far as that is quick.
+    void this.waiting.look().then(() => this.waiting.tryOut(otherProduct));
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();

@@ -28,3 +28,17 @@ export class CrashLog {
     return [...this.#entries];
   }
 }
+
+/** The line of a diagnostic that says what happened: the first with an error's name, else the first one. */
+export function gist(diagnostic: string): string {
+  const lines = diagnostic
+    .trim()
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  return (
+    lines.find((line) => /^(Uncaught )?[A-Z][A-Za-z]*(Error|Exception)\b|^\[HP\d+/.test(line)) ??
+    lines[0] ??
+    ""
+  ).slice(0, 500);
+}

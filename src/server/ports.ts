@@ -43,6 +43,8 @@ export interface ChildSpec<In> {
   readonly name: string;
   /** Frames that the child sends. */
   readonly schema: z.ZodType<In>;
+  /** Bound of its heap in MiB; left out: what the runtime takes. */
+  readonly heapMb?: number;
 }
 
 /** Starts children by path. A child does nothing before its launch frame, so it can be registered durably first. */

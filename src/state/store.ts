@@ -33,6 +33,8 @@ export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
 export type { ManagedRun } from "./managed/rows.ts";
 export type { Launch } from "./runs/claim.ts";
+export type { Proposal } from "./settings/reads.ts";
+export type { WaitingSources } from "./runs/source-obstacle.ts";
 export type { RunListRow } from "./runs/reads.ts";
 export { LABELS } from "./command.ts";
 

@@ -10,8 +10,10 @@ import {
   type CheckpointAsked,
   type DecisionAsked,
   Engine,
+  judgeSettings,
   type ResumeState,
   toJson,
+  whereOf,
 } from "../workflow/engine/index.ts";
 import {
   type CompiledWorkflow,
@@ -198,8 +200,7 @@ export class TestRun {
       patch,
       expectedChangeNumber,
     });
-    refusing(() => settings.parse?.(changed.value));
-    refusing(() => settings.validateChange?.({ before: value, after: changed.value, actor }));
+    judgeSettings(settings, { before: value, after: changed.value, actor }, whereOf(definition?.name ?? "", mount));
     const version = {
       scopeId,
       changeNumber: changed.changeNumber,
@@ -394,18 +395,6 @@ function parsedInput(definition: WorkflowDefinition, given: unknown): JsonValue 
     throw new HoldpointError(
       "inputInvalid",
       `Workflow "${definition.name}" refused its input: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
-}
-
-function refusing(check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    throw new HoldpointError(
-      "settingsRefused",
-      `The workflow refuses the change: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }

@@ -26,6 +26,12 @@ export type {
 } from "./context.ts";
 export { controlLoop, type ControlLoop, type LoopRoute } from "./control-loop.ts";
 export { defineWorkflow, isWorkflow, snapshotOf, type WorkflowDefinition, type WorkflowOptions } from "./definition.ts";
+export {
+  createJobProgressReporter,
+  type JobProgressObject,
+  type JobProgressReporter,
+  type JobProgressOptions,
+} from "./job-progress.ts";
 export type { PlainEdge, SwitchEdge, WorkflowEdge } from "./edges.ts";
 export {
   idempotentEffect,

@@ -74,7 +74,7 @@ export function allowSettingsPath(pointer: string, access: SettingsAccessOptions
 export function workflowSettings<Settings, Input = any>(options: {
   /** The first version, or a function of the workflow's input that makes it. */
   readonly initial: Settings | ((input: Input) => Settings);
-  /** Throws when a value is not valid. It may not change the value. */
+  /** Throws when a value is not valid; what it throws is told to whoever changed it. It may not change the value. */
   readonly parse?: (value: JsonValue) => Settings;
   readonly paths: readonly SettingsRule[];
   /** Throws when this change is not wanted, although the value is valid. */
@@ -101,7 +101,11 @@ export function workflowSettings<Settings, Input = any>(options: {
       `The settings have ${paths.length} rules; the limit is ${SETTINGS.rules}.`,
     );
   }
-  const snapshot = description === undefined ? { rules: [...paths] } : { description, rules: [...paths] };
+  const snapshot: SettingsSnapshot = {
+    ...(description === undefined ? {} : { description }),
+    rules: [...paths],
+    ...(parse === undefined && validateChange === undefined ? {} : { judged: true }),
+  };
   return Object.freeze({ initial, parse, validateChange, snapshot });
 }
 

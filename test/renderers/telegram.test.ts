@@ -153,7 +153,7 @@ describe("a short card", () => {
       "\nI was offline from 12:00 CET to 12:15 CET. If you tapped in that time, please tap again.\n",
     );
     expect(text).toContain(
-      "\nThe workflow\u2019s files changed since this was asked. An answer is kept, but the run will wait.\n",
+      "\nThe workflow\u2019s files are not as when this was asked. An answer is kept, but the run will wait until they are restored, or somebody cancels it.\n",
     );
   });
 });

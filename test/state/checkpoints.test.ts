@@ -111,6 +111,7 @@ describe("a settings route", () => {
       requestId: "r",
       receipt: null,
       actor: human,
+      judged: null,
     });
     expect(changed.result.changeNumber).toBe(1);
     const route = (changeNumber: number): StepEntry => ({

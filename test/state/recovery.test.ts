@@ -225,7 +225,8 @@ describe("a new server", () => {
 
     const again = openTemp({ path, clock }).store;
     const claimed = await again.server.claimEpoch({ serverId: "s2", pid: 2, startIdentity: "y" });
-    const previous = { epoch: first, pid: 4_711, startIdentity: "boot-1", released: false, heardAt: clock.now() };
+    const started = { epoch: first, pid: 4_711, startIdentity: "boot-1" };
+    const previous = { ...started, released: false, heardAt: clock.now(), install: null };
     expect(claimed).toEqual({ epoch: first + 1, previous });
     expect(again.read.children.alive()).toMatchObject([{ childId: "c1", pid: 99, epoch: first }]);
     expect(await again.server.recover({ epoch: claimed.epoch })).toEqual({

@@ -15,7 +15,9 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function load(name: string, text: string): Promise<workflowModule.WorkflowDefinition> {
   const path = join(folder, `${name}.workflow.ts`);
   await writeFile(path, text);
-  const { exports } = await loadModule(path, { "@osolmaz/pi-workflows": workflowModule }, null, new SourceView(null));
+  const names = ["@osolmaz/pi-workflows", "@osolmaz/pi-workflows/job-progress"];
+  const modules = Object.fromEntries(names.map((alias) => [alias, workflowModule]));
+  const { exports } = await loadModule(path, modules, null, new SourceView(null));
   return (exports as { default: workflowModule.WorkflowDefinition }).default;
 }
 
@@ -164,4 +166,99 @@ it("a file with every construct loads and runs to its end", async () => {
     workflow: "plan-approval",
     contractId: "plan-approval",
   });
+});
+
+it("every name that files of the earlier system import is there", () => {
+  const names = [
+    "action",
+    "agent",
+    "allowSettingsPath",
+    "assistantMessage",
+    "checkpoint",
+    "choice",
+    "compute",
+    "controlLoop",
+    "createJobProgressReporter",
+    "decision",
+    "decisionEdge",
+    "defineHumanChoices",
+    "defineWorkflow",
+    "defineWorkflowRegistry",
+    "humanDecision",
+    "humanDecisionEdge",
+    "idempotentEffect",
+    "includedResult",
+    "includeWorkflow",
+    "manualEffect",
+    "notify",
+    "runCommandBatch",
+    "settingsRoute",
+    "shell",
+    "textInput",
+    "workflowSettings",
+  ];
+  const exported: Record<string, unknown> = { ...workflowModule };
+  expect(names.filter((name) => typeof exported[name] !== "function")).toEqual([]);
+});
+
+/** One small file for each construct, as people write them; `run` is what it comes to with what the test answers. */
+const STYLES: Readonly<Record<string, readonly [file: string, options: TestOptions, output: unknown]>> = {
+  "a plain graph without types": [
+    `import { defineWorkflow, compute } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "plain", startAt: "a", nodes: { a: compute({ run: () => 1 }), b: compute({ run: (ctx: any) => ctx.outputs.a + 1 }) }, edges: [{ from: "a", to: "b" }] });`,
+    {},
+    2,
+  ],
+  "a switch on a number and a boolean, with both spellings of the path": [
+    `import { defineWorkflow, compute } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "paths", startAt: "a", nodes: { a: compute({ run: () => ({ n: 2, yes: true }) }), b: compute({ run: () => ({ ok: true }) }), c: compute({ run: () => "c" }) },
+       edges: [{ from: "a", switch: { on: "$.n", cases: { "2": "b" } } }, { from: "b", switch: { on: "$output.ok", cases: { true: "c" } } }] });`,
+    {},
+    "c",
+  ],
+  "a loop that counts its own steps": [
+    `import { defineWorkflow, compute } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "loop", startAt: "a", maxSteps: 20, nodes: { a: compute({ run: ({ state }: any) => ({ more: state.steps.length < 3 ? "yes" : "no" }) }), b: compute({ run: ({ state }: any) => state.steps.length }) },
+       edges: [{ from: "a", switch: { on: "$.more", cases: { yes: "a", no: "b" } } }] });`,
+    {},
+    4,
+  ],
+  "a failure that goes on by its outcome": [
+    `import { defineWorkflow, compute, action } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "failing", startAt: "a", nodes: { a: action({ run: async () => { throw new Error("broken"); } }), b: compute({ run: ({ results }: any) => results.a.outcome }) },
+       edges: [{ from: "a", switch: { on: "$result.outcome", cases: { ok: "b", failed: "b", timed_out: "b" } } }] });`,
+    {},
+    "failed",
+  ],
+  "an agent whose answer stands in prose": [
+    `import { defineWorkflow, agent } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "prose", startAt: "a", nodes: { a: agent({ prompt: "Look", expectedOutput: '{"found": boolean}', validate: (value: any) => { if (typeof value.found !== "boolean") throw new Error("found?"); return value; } }) } });`,
+    { agents: { a: 'Here it is: {"found": true}' } },
+    { found: true },
+  ],
+  "a checkpoint with content": [
+    `import { defineWorkflow, checkpoint, compute } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "pause", startAt: "a", nodes: { a: checkpoint({ summary: "Look", run: ({ input }: any) => ({ look: input }) }), b: compute({ run: ({ outputs }: any) => outputs.a }) }, edges: [{ from: "a", to: "b" }] });`,
+    { input: 3, answers: { a: { fine: true } } },
+    { fine: true },
+  ],
+  "a command with its parser": [
+    `import { defineWorkflow, shell } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "command", startAt: "a", nodes: { a: shell({ exec: ({ input }: any) => ({ command: "echo", args: [input] }), parse: ({ stdout }: any) => ({ said: stdout.trim() }) }) } });`,
+    { input: "hi", shell: () => ({ stdout: "hi\n" }) },
+    { said: "hi" },
+  ],
+  "a reporter imported from its own path": [
+    `import { createJobProgressReporter } from "@osolmaz/pi-workflows/job-progress";
+     import { defineWorkflow, compute } from "@osolmaz/pi-workflows";
+     export default defineWorkflow({ name: "reporter", startAt: "a", nodes: { a: compute({ run: () => createJobProgressReporter({ job: "j", bucket: "b", prefix: "p", write: () => undefined }).objectName }) } });`,
+    {},
+    "p/j/progress.json",
+  ],
+};
+
+it.each(Object.entries(STYLES))("%s loads unchanged and comes to its end", async (name, [text, options, output]) => {
+  const run = await runWorkflow(await load(name.replaceAll(" ", "-"), text), options);
+  expect(run.error).toBeUndefined();
+  expect(run.output).toEqual(output);
 });

@@ -72,7 +72,9 @@ export function noteLines(notes: CardNotes): Phrase[] {
   }
   if (notes.offeredAgain !== undefined) lines.push(offlineLine(notes.offeredAgain.from, notes.offeredAgain.to));
   if (notes.sourceChanged === true) {
-    lines.push(["The workflow\u2019s files changed since this was asked. An answer is kept, but the run will wait."]);
+    lines.push([
+      "The workflow\u2019s files are not as when this was asked. An answer is kept, but the run will wait until they are restored, or somebody cancels it.",
+    ]);
   }
   return lines;
 }

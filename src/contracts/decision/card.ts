@@ -78,7 +78,7 @@ export const cardNotesSchema = z.strictObject({
   possibleRepeatOf: timeSchema.optional(),
   /** The service was away; taps from that time may be lost, so the card is offered again. */
   offeredAgain: z.strictObject({ from: timeSchema, to: timeSchema }).optional(),
-  /** The workflow's files changed: an answer is kept, but the run waits. */
+  /** The workflow's files are not there as they were approved: an answer is kept, but the run waits. */
   sourceChanged: z.boolean().optional(),
 });
 export type CardNotes = z.infer<typeof cardNotesSchema>;

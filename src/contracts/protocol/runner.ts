@@ -5,6 +5,7 @@
  * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | notify |
  * update | settings | enter | content.* | finish)… → stop.
  * After `released` another launch may follow; each has its own runner epoch.
+ * Or, in a process of its own: judge → judged, and the process ends.
  * Steps are numbered through the whole run; entry n is accepted only after n-1 of the same run and epoch.
  * A value that does not fit its frame is sent before it in `content.put` parts and named by its digest in the field
  * `…Ref` instead of `…`; what the server hands over that way is fetched with `content.read`.
@@ -13,7 +14,7 @@ import { z } from "zod";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
-import { settingsVersionSchema } from "../settings.ts";
+import { proposedSettingsSchema, settingsVersionSchema } from "../settings.ts";
 import { updateEnvelopeSchema } from "../update.ts";
 import { contentRefSchema, errorRecordSchema, jsonSchema } from "./shared.ts";
 
@@ -96,10 +97,33 @@ export const runnerLaunchSchema = z.strictObject({
 });
 export type RunnerLaunch = z.infer<typeof runnerLaunchSchema>;
 
+/**
+ * A change of settings for the workflow's own functions, or (`change` null) only whether the approved files can be loaded here. Nothing
+ * of the run is executed. Fields as in a launch.
+ */
+export const judgeSchema = runnerLaunchSchema
+  .pick({
+    protocol: true,
+    runId: true,
+    projectPath: true,
+    workflowPath: true,
+    definitionDigest: true,
+    cacheDir: true,
+    sourcesDir: true,
+  })
+  .extend({
+    type: z.literal("judge"),
+    schema: z.literal("holdpoint.runner-judge.v1"),
+    sources: z.array(sourceFileSchema),
+    change: proposedSettingsSchema.nullable(),
+  });
+export type Judge = z.infer<typeof judgeSchema>;
+
 export const effectStateSchema = z.enum(["fresh", "repeat", "observe", "applied", "rejected", "ambiguous"]);
 
 export const toRunnerSchema = z.discriminatedUnion("type", [
   runnerLaunchSchema,
+  judgeSchema,
   /** Resume state in pieces that fit a frame: results in any order, steps in order; then `go`. */
   z.strictObject({ type: z.literal("state.results"), items: z.array(nodeResultSchema) }),
   z.strictObject({
@@ -169,6 +193,8 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     input: jsonSchema.optional(),
   }),
   z.strictObject({ type: z.literal("loadFailed"), error: errorRecordSchema }),
+  /** Answer to `judge`: null when the change may be stored, or the files can be loaded. */
+  z.strictObject({ type: z.literal("judged"), error: errorRecordSchema.nullable() }),
   /** Nothing of the changed source was executed. */
   z.strictObject({ type: z.literal("park"), reason: z.enum(["workflowSourceChanged"]), error: errorRecordSchema }),
   z.strictObject({

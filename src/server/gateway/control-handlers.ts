@@ -9,6 +9,7 @@ import type { OperationName } from "../../contracts/protocol/operations.ts";
 import type { Receipt } from "../../state/store.ts";
 import type { ServerCore } from "../core.ts";
 import { PROGRESS_KEYS, progressViews } from "../views/progress-view.ts";
+import { changeSettings } from "./change-settings.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
 
 export interface HandlerTools {
@@ -66,7 +67,7 @@ export function controlHandlers(core: ServerCore, tools: HandlerTools): Pick<Han
       return { outcome: "accepted", result: { runId, revision, scopes: store.read.settings.byRun(runNo, "human") } };
     },
     "run.changeSettings": async (payload, caller) => {
-      const done = await store.settings.change({
+      const done = await changeSettings(core, {
         ...payload,
         expectedRevision: caller.expectedRevision,
         requestId: requestId(caller),

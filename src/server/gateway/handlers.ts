@@ -73,7 +73,10 @@ export function makeHandlers(core: ServerCore): Handlers {
       return done;
     },
     "run.list": ({ limit, before }) => read(runSummaries(store, limit, before, ports.clock.now())),
-    "run.get": ({ run }) => read(runView(store, run, ports.clock.now())),
+    "run.get": async ({ run }) => {
+      await core.waiting.look();
+      return read(runView(store, run, ports.clock.now()));
+    },
     "run.watch": ({ run }, caller) => {
       const { runId } = runView(store, run, ports.clock.now()).run;
       return read({ subscriptionId: caller.subscribe((send) => core.watchers.watch(runId, send)) });
@@ -82,7 +85,10 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.resume": control("run.resume", "resume"),
     "run.cancel": control("run.cancel", "cancel"),
     ...controlHandlers(core, { actor, receipt, wakeAll }),
-    "decision.list": ({ all }) => read({ decisions: decisionSummaries(store.read.decisions.list({ all })) }),
+    "decision.list": async ({ all }) => {
+      await core.waiting.look();
+      return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
+    },
     "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
     "effect.show": ({ effect }) => read(store.read.effects.get(effect)),
     "effect.settle": async (payload, caller) => {

@@ -9,10 +9,10 @@ import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { LANES, LEASE, PROCESS } from "../../contracts/limits.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { Launch } from "../../state/store.ts";
-import type { CrashLog } from "../crash-log.ts";
+import { type CrashLog, gist } from "../crash-log.ts";
 import { untilWritten } from "../until-written.ts";
 import type { ChildExit, Ports, Timer } from "../ports.ts";
-import { ApprovedSources } from "./approved-sources.ts";
+import type { ApprovedSources } from "./approved-sources.ts";
 import { RunSession, type RunSessionDeps } from "./run-session.ts";
 import { RunnerPool } from "./runner-pool.ts";
 import { sameOnDisk } from "./source-files.ts";
@@ -29,6 +29,7 @@ export interface SchedulerDeps extends RunSessionDeps {
   readonly serverEpoch: number;
   readonly crashes: CrashLog;
   readonly maxRuns: number | undefined;
+  readonly approved: ApprovedSources;
 }
 
 interface Active {
@@ -44,7 +45,6 @@ export class RunScheduler {
   readonly capacity: number;
   readonly #deps: SchedulerDeps;
   readonly #pool: RunnerPool;
-  readonly #approved: ApprovedSources;
   /** By runner epoch. */
   readonly #active = new Map<string, Active>();
   /** Claims on their way; each holds a slot. */
@@ -60,7 +60,6 @@ export class RunScheduler {
       deps.log.warn({ pid: worker.child.pid, code: exit.code, signal: exit.signal }, "an idle runner crashed");
       deps.crashes.add("runner", "(idle)", exit);
     });
-    this.#approved = new ApprovedSources(deps.sourcesDir, (sha256) => deps.store.read.runs.source(sha256));
     this.capacity = deps.maxRuns ?? Math.min(LANES.runsMax, Math.max(LANES.runsMin, cpus().length * LANES.runsPerCore));
   }
 
@@ -231,7 +230,8 @@ export class RunScheduler {
     try {
       worker = await this.#workerFor(claimed);
       // Without them a runner can still use the original files, if they are the same.
-      if (sources !== null) await this.#approved.layOut(sources).catch((error: unknown) => this.#notLaidOut(error));
+      if (sources !== null)
+        await this.#deps.approved.layOut(sources).catch((error: unknown) => this.#notLaidOut(error));
     } catch (error) {
       log.error({ run: claim.runId, error: String(error) }, "runner could not be started");
       return null;
@@ -309,18 +309,4 @@ function crashError(runId: string, exit: ChildExit | null): HoldpointError {
   const how = exit.signal ? `was ended by ${exit.signal}` : `exited with code ${exit.code}`;
   const tail = gist(exit.diagnostic);
   return new HoldpointError("runnerCrashed", `The runner of ${runId} ${how}${tail ? `: ${tail}` : ""}.`);
-}
-
-/** The line of a diagnostic that says what happened: the first with an error's name, else the first one. */
-export function gist(diagnostic: string): string {
-  const lines = diagnostic
-    .trim()
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-  return (
-    lines.find((line) => /^(Uncaught )?[A-Z][A-Za-z]*(Error|Exception)\b|^\[HP\d+/.test(line)) ??
-    lines[0] ??
-    ""
-  ).slice(0, 500);
 }

@@ -38,10 +38,17 @@ export class Worker {
     this.gone = this.#watch();
   }
 
-  /** Starts a process and registers it before it is told anything. Rejects when it cannot be started. */
-  static async start(deps: WorkerDeps, name: string): Promise<Worker> {
+  /**
+   * Starts a process and registers it before it is told anything. `heapMb` bounds its heap. Rejects when it cannot be started.
+   */
+  static async start(deps: WorkerDeps, name: string, heapMb?: number): Promise<Worker> {
     const { ports, serverEpoch, store } = deps;
-    const child = await ports.launcher.launch<FromRunner, ToRunner>({ kind: "runner", name, schema: fromRunnerSchema });
+    const child = await ports.launcher.launch<FromRunner, ToRunner>({
+      kind: "runner",
+      name,
+      schema: fromRunnerSchema,
+      ...(heapMb === undefined ? {} : { heapMb }),
+    });
     const worker = new Worker(deps, child);
     const { childId, pid, startIdentity } = child;
     // Until it is registered the child does nothing: it waits for its launch.

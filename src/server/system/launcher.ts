@@ -48,7 +48,8 @@ export function systemLauncher(
       const entry = entryOf(spec, adapterEntries);
       const env = { ...process.env };
       for (const name of WITHHELD) delete env[name];
-      const proc = spawn(process.execPath, ["--enable-source-maps", entry], {
+      const bounds = spec.heapMb === undefined ? [] : [`--max-old-space-size=${spec.heapMb}`];
+      const proc = spawn(process.execPath, ["--enable-source-maps", ...bounds, entry], {
         detached: true,
         stdio: ["ignore", "pipe", "pipe", "pipe"],
         env,

@@ -120,10 +120,12 @@ function summary(row: RunListRow, now: number): RunSummary {
 function reasonOf(row: RunListRow, now: number): string | null {
   if (TERMINAL.has(row.status)) return errorOf(row.error)?.message ?? null;
   if (row.ambiguousEffects > 0) return "nobody knows whether an action took effect";
-  if (row.pendingDecision !== null) return `waits for decision ${row.pendingDecision}`;
+  const obstacle = row.queueStatus === "parked" ? errorOf(row.queueError) : null;
+  const but = obstacle === null ? "" : `; an answer is kept, but the run will wait then: ${obstacle.message}`;
+  if (row.pendingDecision !== null) return `waits for decision ${row.pendingDecision}${but}`;
   if (row.pendingCheckpoint !== null) {
     const what = row.checkpointSummary === null ? "" : `: ${row.checkpointSummary}`;
-    return `waits for the answer to checkpoint ${row.pendingCheckpoint}${what}`;
+    return `waits for the answer to checkpoint ${row.pendingCheckpoint}${what}${but}`;
   }
   if (row.queueStatus === "parked" && row.parkReason !== "paused")
     return errorOf(row.queueError)?.message ?? row.parkReason;
@@ -140,10 +142,13 @@ function nextStep(row: RunListRow): string | null {
   if (row.ambiguousEffects > 0)
     return "holdpoint effect list, then holdpoint effect settle <id> applied|notApplied|retry";
   if (row.paused) return `holdpoint resume ${row.shortId}`;
+  const error = errorOf(row.queueError);
+  const waits = row.pendingDecision !== null || row.pendingCheckpoint !== null;
+  if (waits && error !== null) return error.remedy.replaceAll("<run>", row.shortId);
   if (row.pendingDecision !== null) return null;
   if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
   if (row.queueStatus !== "parked") return null;
-  const kind = errorOf(row.queueError)?.kind;
+  const kind = error?.kind;
   const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
   return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;
 }

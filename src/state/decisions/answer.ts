@@ -17,6 +17,8 @@ import {
 } from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
+import { isObstructed } from "../runs/obstructed.ts";
+import { runByNo, shortIdOf } from "../runs/rows.ts";
 import { continueFrom } from "../runs/waiting.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, outageOf, type Access, type AnswerSource } from "./access.ts";
@@ -59,6 +61,7 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     outage: outageOf(access),
   });
   record(tx, decision, candidate, actor, verdict);
+  const obstructed = isObstructed(tx, decision.runNo);
   switch (verdict.kind) {
     case "accepted":
       storeVote(tx, decision, verdict.vote);
@@ -84,6 +87,10 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     nameOf: (id) => (id === winnerId ? personName : undefined),
     personId: actor.allowed ? actor.personId : undefined,
   });
+  if (verdict.kind === "accepted" && obstructed) {
+    const run = shortIdOf(tx, runByNo(tx, decision.runNo).runId);
+    return { kind: verdict.kind, reply: { code: "sourceChanged", run } };
+  }
   return { kind: verdict.kind, reply };
 }
 

@@ -15,6 +15,7 @@ import { CONTENT, DECISION } from "../../contracts/limits.ts";
 import type { MessageContent } from "../../contracts/protocol/channel.ts";
 import { cardStatusOf } from "../../decision/index.ts";
 import { shortIdOf } from "../runs/rows.ts";
+import { isObstructed } from "../runs/obstructed.ts";
 import { largeContent } from "../values.ts";
 import { requestOf, resolutionOf, type DecisionRow, type StoredResolution, type ValueReader } from "./rows.ts";
 
@@ -70,7 +71,7 @@ function stateOf(
   const notes: CardNotes = {
     ...(repeatOf === null ? {} : { possibleRepeatOf: repeatOf }),
     // Who has answered is told by the story.
-    ...(run.parkReason === "workflowSourceChanged" && status.kind === "pending" ? { sourceChanged: true } : {}),
+    ...(status.kind === "pending" && isObstructed(db, decision.runNo) ? { sourceChanged: true } : {}),
   };
   const story = decision.status === "accepted" && run.latest === decision.decisionId ? storyOf(db, run) : undefined;
   return {

@@ -1,6 +1,7 @@
 /**
  * Reads of decisions: what waits, what was decided, what is due.
  */
+import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { DecisionSummary } from "../../contracts/protocol/operations.ts";
 import { PAGE } from "../../contracts/limits.ts";
 import type { ReadDb } from "../reading.ts";
@@ -64,8 +65,8 @@ export const reads = (db: ReadDb) => ({
 
 function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
   const request = requestOf(db, decision);
-  const run = db.get<{ runId: string; workflow: string; parkReason: string | null }>(
-    "SELECT r.run_id AS runId, r.workflow_name AS workflow, q.park_reason AS parkReason FROM runs r LEFT JOIN run_queue q ON q.run_no = r.run_no WHERE r.run_no = ?",
+  const run = db.get<{ runId: string; workflow: string; obstacle: string | null }>(
+    "SELECT r.run_id AS runId, r.workflow_name AS workflow, q.error AS obstacle FROM runs r LEFT JOIN run_queue q ON q.run_no = r.run_no WHERE r.run_no = ?",
     decision.runNo,
   );
   const destinations = db.all<Sent>(
@@ -93,7 +94,10 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
     deadlineAt: decision.deadlineAt,
     defaultChoice: request.defaultResponse?.choice ?? null,
     createdAt: decision.createdAt,
-    notes: decision.status === "pending" ? notesOf(destinations, run?.parkReason ?? null) : [],
+    notes:
+      decision.status === "pending"
+        ? notesOf(destinations, run === undefined ? null : obstacleText(db, run.obstacle, shortIdOf(db, run.runId)))
+        : [],
     destinations,
     resolution:
       stored === undefined
@@ -114,13 +118,20 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
 }
 
 /** What an operator should know while it waits. `undeliverable` is computed: it stays answerable and its deadline runs. */
-function notesOf(destinations: readonly Sent[], parkReason: string | null): string[] {
+function notesOf(destinations: readonly Sent[], obstacle: string | null): string[] {
   const notes: string[] = [];
   const lost = destinations.filter(({ status }) => status === "rejected" || status === "cancelled");
   if (destinations.length > 0 && lost.length === destinations.length)
     notes.push("undeliverable: no destination could show the card");
   for (const { destination, status } of destinations)
     if (status === "ambiguous") notes.push(`delivery to ${destination} is in doubt`);
-  if (parkReason === "workflowSourceChanged") notes.push("source changed: an answer is kept, but the run waits");
+  if (obstacle !== null) notes.push(`an answer is kept, but the run will wait: ${obstacle}`);
   return notes;
+}
+
+/** What keeps a waiting run from being continued, and the way out. */
+function obstacleText(db: ReadDb, packed: string | null, run: string): string | null {
+  if (packed === null) return null;
+  const { message, remedy } = db.unpack(packed) as unknown as ErrorRecord;
+  return `${message} ${remedy.replaceAll("<run>", run)}`;
 }

@@ -4,10 +4,11 @@
  */
 import { insertEffect, cancelPending } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
+import { isObstructed } from "../runs/obstructed.ts";
 import { decisionByNo, type DecisionRow } from "./rows.ts";
 
-/** 1: the verdict. 2: and that the run waits for an operator. 3: and how the run ended. */
-type StateRevision = 1 | 2 | 3;
+/** 1: the verdict. 2: and that the run waits for an operator. 3: and how the run ended. 0: before it, what an answer will come to. */
+type StateRevision = 0 | 1 | 2 | 3;
 
 interface Message {
   effectNo: number;
@@ -39,11 +40,12 @@ const IN_ORDER = "ORDER BY e.effect_no, p.attempt_number, p.part";
 const ALL_MESSAGES = `${MESSAGES} ${IN_ORDER}`;
 const MESSAGES_UNDER = `${MESSAGES} AND p.reference = ? ${IN_ORDER}`;
 
-/** A reference has just become known: queues its settlement if the decision is over. */
+/** A reference has just become known: queues its settlement if the decision is over, or what changed since it was sent. */
 export function settleReference(tx: Tx, decisionNo: number, reference: string): void {
   const decision = decisionByNo(tx, decisionNo);
-  if (decision.status === "pending") return;
-  const revision = stateRevision(tx, decision);
+  const pending = decision.status === "pending";
+  if (pending && !isObstructed(tx, decision.runNo)) return;
+  const revision = pending ? 0 : stateRevision(tx, decision);
   tell(tx, decision, tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference), revision);
 }
 
@@ -94,6 +96,22 @@ export function queueStory(tx: Tx, runNo: number): void {
   if (decision?.status === "accepted") settleAll(tx, decision, stateRevision(tx, decision));
 }
 
+/**
+ * Whether the run can be continued has changed while it waits: the cards that wait for an answer say so, and keep their buttons. Called
+ * in the command that notes it, after its rows say so.
+ */
+export function announceSources(tx: Tx, runNo: number): void {
+  const decision = latestOf(tx, runNo);
+  if (decision?.status === "pending") settleAll(tx, decision, 0);
+}
+
+/** How often it was said of this run that its files are gone, or back. */
+function announcements(tx: Tx, runNo: number): number {
+  const sql = `SELECT count(*) AS n FROM events e JOIN runs r USING (resource_no)
+    WHERE r.run_no = ? AND e.event_type IN ('run.sourcesGone', 'run.sourcesBack')`;
+  return tx.get<{ n: number }>(sql, runNo)?.n ?? 0;
+}
+
 /** What a card of this decision can show now: the story belongs to the run's latest decision only. */
 function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
   if (decision.status !== "accepted") return 1;
@@ -121,13 +139,16 @@ function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
 function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): Settlement | null {
   const { channelId, destination, part, place, reference } = shown;
   const isPrompt = shown.isPrompt === 1;
+  // A question for text stays as long as its card waits.
+  if (isPrompt && state === 0) return null;
   // It is removed once, also when it becomes known after the run has ended.
   const revision = isPrompt ? 1 : state;
   const { decisionId } = decision;
+  const said = revision === 0 ? `0.${announcements(tx, decision.runNo)}` : String(revision);
   const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",
     effectType: isPrompt ? "prompt.close" : "card.settle",
-    key: `settle:${decisionId}:${channelId}:${reference}:${revision}`,
+    key: `settle:${decisionId}:${channelId}:${reference}:${said}`,
     resourceNo: decision.resourceNo,
     request: { decisionId, reference, part, revision },
     requestDigest: decision.requestDigest,
@@ -140,7 +161,7 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
   });
   if (!created || isPrompt) return null;
   // What an older one would have shown, this one shows too.
-  if (revision > 1) {
+  if (revision !== 1) {
     const where =
       "decision_no = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no <> ?";
     cancelPending(tx, where, decision.decisionNo, channelId, reference, effectNo);

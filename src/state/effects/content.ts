@@ -33,7 +33,7 @@ export function frameOf(
   switch (effect.purpose) {
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
-      const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect, attempt) : undefined;
+      const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
       return { ...POST, content: cardContent(tx, decision, { tokens, ...copy }), replyTo: null };
     }
     case "settlement": {
@@ -61,14 +61,19 @@ export function frameOf(
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
   const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
   const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectNo, shown.attempt);
-  return cardContent(tx, decisionByNo(tx, effect.decisionNo as number), {
+  const decision = decisionByNo(tx, effect.decisionNo as number);
+  // Further buttons of the same copy: those that it has stay good, as nobody knows whether the edit will arrive.
+  const pending = shown !== undefined && decision.status === "pending";
+  const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
+  return cardContent(tx, decision, {
+    tokens,
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
 }
 
 /** One unguessable token per choice; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
-function issueTokens(tx: Tx, decision: DecisionRow, effect: EffectRow, attempt: number): Record<string, string> {
+function issueTokens(tx: Tx, decision: DecisionRow, effectNo: number, attempt: number): Record<string, string> {
   const tokens: Record<string, string> = {};
   for (const { id } of requestOf(tx, decision).choices) {
     const token = tx.random(DECISION.tokenBytes).toString("base64url");
@@ -76,7 +81,7 @@ function issueTokens(tx: Tx, decision: DecisionRow, effect: EffectRow, attempt: 
     tx.run(
       "INSERT INTO decision_tokens (token_hash, effect_no, attempt_number, choice) VALUES (?, ?, ?, ?)",
       sha256(token),
-      effect.effectNo,
+      effectNo,
       attempt,
       id,
     );

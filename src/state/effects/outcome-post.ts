@@ -12,6 +12,8 @@ import { insertEffect, type EffectRow } from "./rows.ts";
 /** Queues the message for the card that `settlement` could not edit; nothing when its destination has it already. */
 export function postOutcome(tx: Tx, settlement: EffectRow): void {
   const decision = decisionByNo(tx, settlement.decisionNo as number);
+  // What could not be added to a card that still waits is told with its outcome.
+  if (decision.status === "pending") return;
   const status = statusOf(requestOf(tx, decision), resolutionOf(tx, decision));
   const request: ReplyRequest = {
     reply: { code: "outcome", title: decision.title, fingerprint: decision.fingerprint, status },

@@ -83,12 +83,22 @@ function commandFor(tx: Tx, run: RunRow): Launch["command"] {
 }
 
 function launchFields(tx: Tx, run: RunRow): Pick<Launch, "workflowPath" | "projectPath" | "sources" | "input"> {
-  const row = tx.get<{ workflowPath: string; projectPath: string; input: string }>(
-    `SELECT workflow_path AS workflowPath, canonical_path AS projectPath, input FROM runs JOIN projects USING (project_no) WHERE run_no = ?`,
-    run.runNo,
-  ) as { workflowPath: string; projectPath: string; input: string };
+  const { input, ...place } = placeAndInput(tx, run.runNo);
   const sources = run.definitionDigest === null ? null : sourcesOf(tx, run.runNo);
-  return { workflowPath: row.workflowPath, projectPath: row.projectPath, sources, input: tx.unpack(row.input) };
+  return { ...place, sources, input: tx.unpack(input) };
+}
+
+function placeAndInput(db: Reader, runNo: number): { workflowPath: string; projectPath: string; input: string } {
+  return db.get(
+    `SELECT workflow_path AS workflowPath, canonical_path AS projectPath, input FROM runs JOIN projects USING (project_no) WHERE run_no = ?`,
+    runNo,
+  ) as { workflowPath: string; projectPath: string; input: string };
+}
+
+/** Which file a run executes, and for which project. */
+export function placeOf(db: Reader, runNo: number): Pick<Launch, "workflowPath" | "projectPath"> {
+  const { projectPath, workflowPath } = placeAndInput(db, runNo);
+  return { projectPath, workflowPath };
 }
 
 /** The approved files of a run; content is in `blobs` under the same hash. */

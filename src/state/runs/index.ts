@@ -11,6 +11,7 @@ import { enter } from "./mounts.ts";
 import { ready } from "./ready.ts";
 import { renew, runnerEnded } from "./runner-ended.ts";
 import { restart } from "./restart.ts";
+import { noteSources } from "./source-obstacle.ts";
 import { start } from "./start.ts";
 
 export const commands = {
@@ -28,5 +29,6 @@ export const commands = {
   cancel,
   restart,
   enter,
+  noteSources,
 };
 export { reads } from "./reads.ts";

@@ -5,6 +5,7 @@ import { CONTENT, PAGE } from "../../contracts/limits.ts";
 import { type ReadDb, shownValue, unpackOrNull } from "../reading.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
+import { type WaitingSources, waitingSources } from "./source-obstacle.ts";
 
 /** What lists and the display status are made of. Times in milliseconds. */
 export interface RunListRow {
@@ -244,6 +245,9 @@ export const reads = (db: ReadDb) => ({
 
   /** The content of an approved source file, by its SHA-256 in hex. Throws `storageBroken` when it is missing. */
   source: (sha256: string): Buffer => db.loadBlob(sha256),
+
+  /** Runs that wait for an answer, by pages, with what they will be continued from. */
+  waitingSources: (after: number): WaitingSources[] => waitingSources(db, after),
 
   /** Number of runs by status. */
   counts: (): Record<string, number> =>

@@ -3,6 +3,7 @@ import type { DefinitionSnapshot } from "../../contracts/definition.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { resolveId, shortRunId } from "../../contracts/ids.ts";
 import { VALUE } from "../../contracts/limits.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Reader } from "../statements.ts";
 import type { Actor, Claim, Tx } from "../tx.ts";
 
@@ -107,7 +108,7 @@ const KEPT_DEFINITIONS = 64;
 
 /** The stored definition of a run that has been started. */
 export function definitionOf(
-  tx: Tx,
+  tx: Reader & { unpack(text: string): JsonValue },
   run: { readonly definitionDigest: string | null; readonly runId: string },
 ): DefinitionSnapshot {
   const digest = run.definitionDigest;

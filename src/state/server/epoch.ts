@@ -21,6 +21,8 @@ export interface ClaimEpoch {
   readonly serverId: string;
   readonly pid: number;
   readonly startIdentity: string;
+  /** Which product runs, and from where. */
+  readonly install?: string;
 }
 
 export interface EpochClaimed {
@@ -32,6 +34,8 @@ export interface EpochClaimed {
     readonly startIdentity: string | null;
     readonly released: boolean;
     readonly heardAt: number | null;
+    /** As its own claim said; null when it did not. */
+    readonly install: string | null;
   } | null;
 }
 
@@ -49,10 +53,17 @@ export const claimEpoch = defineCommand("server.claimEpoch", (tx, input: ClaimEp
     input.startIdentity,
     tx.now,
   );
-  tx.event(tx.resource("server", "server"), {
+  const resource = tx.resource("server", "server");
+  const install = before === undefined ? null : lastInstall(tx, resource);
+  tx.event(resource, {
     type: "server.started",
     actor: { type: "server", id: input.serverId },
-    payload: { epoch, pid: input.pid, previousReleased: before === undefined ? null : before.releasedAt !== null },
+    payload: {
+      epoch,
+      pid: input.pid,
+      previousReleased: before === undefined ? null : before.releasedAt !== null,
+      ...(input.install === undefined ? {} : { install: input.install }),
+    },
   });
   const previous =
     before === undefined
@@ -63,9 +74,19 @@ export const claimEpoch = defineCommand("server.claimEpoch", (tx, input: ClaimEp
           startIdentity: before.startIdentity,
           released: before.releasedAt !== null,
           heardAt: before.releasedAt ?? before.heartbeatAt,
+          install,
         };
   return { epoch, previous };
 });
+
+function lastInstall(tx: Tx, resourceNo: number): string | null {
+  const row = tx.get<{ payload: string }>(
+    "SELECT payload FROM events WHERE resource_no = ? AND event_type = 'server.started' ORDER BY event_index DESC LIMIT 1",
+    resourceNo,
+  );
+  const { install } = (row === undefined ? {} : tx.unpack(row.payload)) as { install?: string };
+  return install ?? null;
+}
 
 /** An orderly end; the next server knows that nothing of this one is left. */
 export const release = defineCommand("server.release", (tx, input: { epoch: number }): null => {

@@ -5,13 +5,14 @@
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
-import type { SettingsActor } from "../../contracts/settings.ts";
+import type { SettingsActor, SettingsSnapshot } from "../../contracts/settings.ts";
 import { isFinal } from "../../contracts/states.ts";
-import { changeSettings } from "../../workflow/rules/index.ts";
+import { type ChangedSettings, changeSettings } from "../../workflow/rules/index.ts";
 import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
 import { checkRevision } from "../runs/control.ts";
 import { definitionOf, type RunRow, runByRef } from "../runs/rows.ts";
+import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 import { latestScope, rulesAt, type ScopeRow } from "./rows.ts";
 
@@ -29,6 +30,15 @@ export interface ChangeInput {
   readonly receipt: Receipt | null;
   /** Whom the server knows this to be; never what the request says. */
   readonly actor: { readonly type: SettingsActor; readonly id: string };
+  /** What the workflow's own functions have accepted; null when they were not asked. */
+  readonly judged: Judged | null;
+}
+
+/** The very change that was judged: from this version of this scope to a value with this hash. */
+export interface Judged {
+  readonly scopeId: string;
+  readonly changeNumber: number;
+  readonly hash: string;
 }
 
 export interface ChangeAck {
@@ -40,8 +50,8 @@ export interface ChangeAck {
 
 /**
  * Throws `runNotFound`, `ambiguousId`, `revisionConflict`, `runState` for a run that is over, `settingsChanged` for another
- * version than expected, `settingsRefused` for what the rules deny, `idempotencyConflict` for another change under a known
- * request.
+ * version than expected or judged, `settingsRefused` for what the rules deny, `idempotencyConflict` for another change under a
+ * known request.
  */
 export const change = defineCommand("settings.change", (tx, input: ChangeInput): Receipted<ChangeAck> =>
   withReceipt(tx, input.receipt, () => {
@@ -58,12 +68,12 @@ export const change = defineCommand("settings.change", (tx, input: ChangeInput):
   }),
 );
 
-function digestOf({ expectedChangeNumber, mount, patch }: ChangeInput): string {
+function digestOf({ expectedChangeNumber, mount, patch }: Omit<ChangeInput, "judged">): string {
   return sha256Digest({ expectedChangeNumber, mount, patch });
 }
 
 /** What the same request did before, in whichever invocation that was. */
-function earlier(tx: Tx, run: RunRow, input: ChangeInput): ChangeAck | undefined {
+export function earlier(tx: Reader, run: RunRow, input: Omit<ChangeInput, "judged">): ChangeAck | undefined {
   const row = tx.get<{ digest: string; scopeId: string; changeNumber: number; hash: string }>(
     `SELECT c.request_digest AS digest, c.scope_id AS scopeId, c.change_number AS changeNumber, c.hash FROM workflow_setting_changes c
      JOIN workflow_settings s USING (scope_id) WHERE s.run_no = ? AND c.request_id = ?`,
@@ -80,18 +90,41 @@ function earlier(tx: Tx, run: RunRow, input: ChangeInput): ChangeAck | undefined
   return { runId: run.runId, scopeId, changeNumber, hash };
 }
 
-function apply(tx: Tx, run: RunRow, scope: ScopeRow, input: ChangeInput): ChangeAck {
-  const { actor, expectedChangeNumber, patch, requestId } = input;
-  const settings = rulesAt(definitionOf(tx, run), scope.mount);
+/** What the change makes of the scope by the rules. Throws as `change` does. */
+export function outcomeOf(
+  db: Reader & { unpack(text: string): JsonValue },
+  run: RunRow,
+  scope: ScopeRow,
+  { actor, expectedChangeNumber, patch }: Pick<ChangeInput, "actor" | "expectedChangeNumber" | "patch">,
+): { readonly settings: SettingsSnapshot; readonly changed: ChangedSettings } {
+  const settings = rulesAt(definitionOf(db, run), scope.mount);
   if (settings === undefined) throw new HoldpointError("storageBroken", `Scope ${scope.scopeId} has no rules.`);
-  const { changeNumber, hash, operations, value } = changeSettings({
+  const changed = changeSettings({
     settings,
     actor: actor.type,
-    value: tx.unpack(scope.current),
+    value: db.unpack(scope.current),
     changeNumber: scope.changeNumber,
     patch,
     ...(expectedChangeNumber === null ? {} : { expectedChangeNumber }),
   });
+  return { settings, changed };
+}
+
+function checkJudged(scope: ScopeRow, hash: string, judged: Judged | null): void {
+  const { changeNumber, scopeId } = scope;
+  if (judged?.scopeId === scopeId && judged.changeNumber === changeNumber && judged.hash === hash) return;
+  throw new HoldpointError(
+    "settingsChanged",
+    `The settings are at version ${changeNumber} of ${scopeId} by now; the workflow has judged a change of another one.`,
+    { details: { seen: changeNumber } },
+  );
+}
+
+function apply(tx: Tx, run: RunRow, scope: ScopeRow, input: ChangeInput): ChangeAck {
+  const { actor, judged, requestId } = input;
+  const { changed, settings } = outcomeOf(tx, run, scope, input);
+  const { changeNumber, hash, operations, value } = changed;
+  if (settings.judged === true) checkJudged(scope, hash, judged);
   const packed = tx.pack(value);
   tx.run(
     `INSERT INTO workflow_setting_changes (scope_id, change_number, request_id, request_digest, actor_type, actor_id, patch, value, hash, accepted_at)

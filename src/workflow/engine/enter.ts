@@ -5,6 +5,7 @@ import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { CompiledScope } from "../compile.ts";
 import { Attempt, type RunMemory } from "./attempt.ts";
 import { failureOf, messageOf } from "./failures.ts";
+import { checkSettings, whereOf } from "./settings.ts";
 import type { MadeInput } from "./scopes.ts";
 import type { EngineTimers } from "./timers.ts";
 import { toJson } from "./values.ts";
@@ -59,22 +60,14 @@ export function initialSettings(
   input: JsonValue,
 ): { readonly value: JsonValue } | { readonly error: ErrorRecord } {
   const { settings } = definition;
-  const where = mount === "" ? `workflow "${definition.name}"` : `mount "${mount}"`;
+  const where = whereOf(definition.name, mount);
   try {
     const made: unknown =
       typeof settings?.initial === "function"
         ? (settings.initial as (input: JsonValue) => unknown)(input)
         : settings?.initial;
     const value = toJson(made, `The settings of ${where}`, SETTINGS.valueBytes).value;
-    if (settings?.parse !== undefined) {
-      const parsed = toJson(settings.parse(value), `The settings of ${where}`, SETTINGS.valueBytes).value;
-      if (JSON.stringify(parsed) !== JSON.stringify(value)) {
-        throw new HoldpointError(
-          "settingsRefused",
-          `The parser of the settings of ${where} changed the value; it may only refuse it.`,
-        );
-      }
-    }
+    if (settings !== undefined) checkSettings(settings, value, where);
     return { value };
   } catch (error) {
     if (isHoldpointError(error)) return { error: failureOf(error, where) };

@@ -21,5 +21,6 @@ export type {
   UpdateAsked,
   Validate,
 } from "./host.ts";
+export { judgeSettings, whereOf } from "./settings.ts";
 export { processTimers, type EngineTimers } from "./timers.ts";
 export { toJson } from "./values.ts";

@@ -1,10 +1,22 @@
 /** Scenarios in which something refuses: the file, the database, the runner's own process. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
+import type { RunView } from "../../../src/client/index.ts";
+import { sha256Hex } from "../../../src/contracts/ids.ts";
 import { logsOf } from "../../harness/index.ts";
-import { APPROVED, BROKEN, JOURNEY, openGate, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+import {
+  APPROVED,
+  BROKEN,
+  JOURNEY,
+  openGate,
+  runOf,
+  untilAsked,
+  untilAtGate,
+  untilEnded,
+  type Scenario,
+} from "./scenario.ts";
 
 /** The workflow cannot be loaded. */
 const broken: Scenario = {
@@ -40,6 +52,41 @@ const changed: Scenario = {
   },
 };
 
+/** What was approved is nowhere any more while the question waits; it is put back before Ann answers. */
+const lost: Scenario = {
+  async play(stage) {
+    stage.person.awake = false;
+    const path = join(stage.folder("project"), "journey.workflow.ts");
+    writeFileSync(path, readFileSync(JOURNEY));
+    await stage.start({ fault: false });
+    const run = await stage.run(path, "lost");
+    await untilAsked(stage, run);
+    await stage.stop();
+    const hash = Buffer.from(sha256Hex(readFileSync(path)), "hex");
+    const store = (content: Buffer): void => {
+      const database = new Database(stage.home.database);
+      database.prepare("UPDATE blobs SET content = ? WHERE blob_hash = ?").run(content, hash);
+      database.close();
+    };
+    const content = readFileSync(path);
+    store(Buffer.alloc(content.length));
+    renameSync(path, `${path}.away`);
+    await stage.start();
+    await stage.until("that it cannot go on", (world) => toldOf(runOf(world, run), "run.sourcesGone"));
+    if (await stage.stop()) await stage.start({ fault: false });
+    store(content);
+    if (await stage.stop()) await stage.start({ fault: false });
+    await stage.until("that it can go on again", (world) => toldOf(runOf(world, run), "run.sourcesBack"));
+    stage.person.awake = true;
+    await untilEnded(stage, run);
+    return new Map([[run, APPROVED]]);
+  },
+};
+
+function toldOf({ timeline }: RunView, event: string): boolean {
+  return timeline.some(({ type }) => type === event);
+}
+
 /** The runner dies between two steps, after progress. */
 const crash: Scenario = {
   async play(stage) {
@@ -70,4 +117,4 @@ const busy: Scenario = {
   },
 };
 
-export const refusal = { broken, changed, crash, busy };
+export const refusal = { broken, changed, lost, crash, busy };

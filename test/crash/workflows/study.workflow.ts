@@ -52,6 +52,7 @@ export default defineWorkflow({
   startAt: "study",
   settings: workflowSettings({
     initial: { rounds: 1 },
+    parse: (value) => value as { rounds: number },
     paths: [allowSettingsPath("/rounds", { read: ["human"], replace: ["human"] })],
   }),
   includes: { study: includeWorkflow(measuring, { input: ({ input }) => input as Input }) },

@@ -65,8 +65,8 @@ export interface World {
   /** The first view that satisfies the predicate; looked at after every frame of a runner and every change. */
   until(run: string, predicate: (view: RunView) => boolean, what?: string): Promise<RunView>;
   refusal(work: Promise<unknown>): Promise<ErrorKind | "none">;
-  /** Stops the core and starts another one on the same store, as after a restart. */
-  restart(): Promise<void>;
+  /** Stops the core and starts another one on the same store, as after a restart; from now on of that product version. */
+  restart(product?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,6 +86,7 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
     world.onRunner(runner);
     return child;
   };
+  let version = "0.0.0";
   const startCore = (): Promise<ServerCore> =>
     ServerCore.start({
       store,
@@ -107,7 +108,7 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
       home: folder,
       cacheDir: join(folder, "cache"),
       sourcesDir: join(folder, "sources"),
-      product: "0.0.0",
+      product: version,
       installPath: folder,
       loadConfig: () => parsed,
       config: parsed,
@@ -178,7 +179,8 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
         () => "none" as const,
         (error: { kind?: ErrorKind }) => error.kind ?? "internal",
       ),
-    async restart() {
+    async restart(product = version) {
+      version = product;
       await stopKeepingStore(world.core, store);
       world.core = await startCore();
     },
