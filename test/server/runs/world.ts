@@ -43,6 +43,8 @@ export interface TestRunner {
   leave(): void;
   /** Puts a frame on the pipe as the runner would. */
   inject(frame: unknown): void;
+  /** Nothing passes in either direction any more, and nobody is told: what a server that died sees of its runners. */
+  cut(): void;
   /** Called before a frame of the runner reaches the server; returning false drops it. */
   filter: (frame: FromRunner) => boolean;
 }
@@ -67,16 +69,23 @@ export interface World {
   refusal(work: Promise<unknown>): Promise<ErrorKind | "none">;
   /** Stops the core and starts another one on the same store, as after a restart. */
   restart(): Promise<void>;
+  /**
+   * The server is lost in the middle of everything: its runners hear nothing more, the file is opened anew and another
+   * server takes it over. What the lost one still had in hand is fenced.
+   */
+  crash(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** How long a test waits before it says that something hangs. */
 const HANG_MS = 20_000;
 
-export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
+/** `clock`: the server's sense of time, if not the real one. */
+export async function makeWorld(config: Partial<Config> = {}, clock: Clock = realClock): Promise<World> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdpoint-world-")));
   const back = process.cwd();
-  const store = openStore({ path: join(folder, "state.sqlite"), clock: { now: () => Date.now() } });
+  const open = (): Store => openStore({ path: join(folder, "state.sqlite"), clock });
+  let store = open();
   const moved = new EventEmitter();
   moved.setMaxListeners(0);
   const runners: TestRunner[] = [];
@@ -113,7 +122,9 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
   for (const name of ["cache", "sources"]) mkdirSync(join(folder, name));
   const world: World = {
     folder,
-    store,
+    get store() {
+      return store;
+    },
     core: undefined as unknown as ServerCore,
     runners,
     onRunner: () => undefined,
@@ -175,6 +186,16 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
       await stopKeepingStore(world.core, store);
       world.core = await startCore();
     },
+    async crash() {
+      const [core, lost] = [world.core, store];
+      for (const runner of runners) runner.cut();
+      store = open();
+      world.core = await startCore();
+      await core.stop().catch((error: { kind?: string }) => {
+        if (error.kind !== "claimLost") throw error;
+      });
+      lost.close();
+    },
     async close() {
       // A test may have given the database to another server.
       await world.core.stop().catch((error: { kind?: string }) => {
@@ -197,7 +218,7 @@ async function stopKeepingStore(core: ServerCore, store: Store): Promise<void> {
   (store as { close: () => void }).close = close;
 }
 
-const clock: Clock = {
+const realClock: Clock = {
   now: () => Date.now(),
   timer(at, wake) {
     const timer = setTimeout(wake, Math.min(60_000, Math.max(0, at - Date.now())));
@@ -217,6 +238,7 @@ function inProcess(
   const early: FromRunner[] = [];
   const closers: ((error?: Error) => void)[] = [];
   let dead = false;
+  let silent = false;
   let leave: (exit: ChildExit) => void = () => undefined;
   const exited = new Promise<ChildExit>((resolve) => (leave = resolve));
   const end = (exit: Partial<ChildExit>, error?: Error): void => {
@@ -227,7 +249,7 @@ function inProcess(
     onMove();
   };
   const deliver = (given: unknown): void => {
-    if (dead) return;
+    if (dead || silent) return;
     const parsed = spec.schema.safeParse(given);
     if (!parsed.success) return end({ code: 1 }, new Error(`Frame is invalid: ${parsed.error.message}`));
     const frame = parsed.data;
@@ -242,6 +264,7 @@ function inProcess(
     received: [],
     kill: () => end({ signal: "SIGKILL" }),
     leave: () => end({ code: 1 }),
+    cut: () => void (silent = true),
     inject: deliver,
     filter: () => true,
   };
@@ -249,10 +272,10 @@ function inProcess(
     send(...frames) {
       for (const frame of frames) {
         const text = encodeFrame(frame);
-        if (dead) return;
+        if (dead || silent) return;
         runner.sent.push(frame);
         setImmediate(() => {
-          if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
+          if (!dead && !silent) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
         });
       }
     },
