@@ -4,6 +4,7 @@ import type { Deed, Fault, Kind, Plan, PlanExit, PlanMount, PlanNode, Way } from
 
 /** Names of a prototype are names like others. */
 const NODES = ["a", "b", "constructor", "d", "toString"] as const;
+const ANSWERED = "Answered";
 const MOUNTS = ["sub", "valueOf"] as const;
 
 interface RawWay {
@@ -31,7 +32,7 @@ const kind: fc.Arbitrary<Kind> = weighted(
   [6, "compute"], [2, "idempotent"], [2, "observed"], [2, "manual"], [2, "checkpoint"], [1, "decision"], [1, "notify"],
 );
 const way: fc.Arbitrary<RawWay> = fc.record({
-  kind: weighted<RawWay["kind"]>([4, "to"], [2, "end"], [4, "route"], [4, "outcome"], [1, "inherited"]),
+  kind: weighted<RawWay["kind"]>([4, "to"], [3, "end"], [4, "route"], [4, "outcome"], [1, "inherited"]),
   to: fc.array(fc.nat(6), { minLength: 3, maxLength: 3 }),
   exit: weighted<RawWay["exit"]>([3, "none"], [2, "no"], [1, "keeps"], [1, "changes"], [1, "refuses"]),
   cases: fc.tuple(weighted([9, true], [1, false]), weighted([9, true], [1, false]), fc.boolean()),
@@ -75,11 +76,13 @@ function planOf(drawn: Raw, mounted: boolean): Plan {
   const exits: Record<string, PlanExit> = {};
   const connect = (from: string, { cases, exit, kind: how, to }: RawWay, node?: PlanNode): void => {
     const [first = 0, second = 0, third = 0] = to;
-    const waits = node?.kind === "checkpoint" || node?.kind === "decision";
+    // Exits that are left with an answer are named so: nobody may validate an answer.
+    const waits = node?.kind === "checkpoint" || from.includes(`.${ANSWERED}`);
     if (how === "end") {
       const validate = waits && exit !== "no" ? "none" : exit;
       // After an exit people may go on by any path, but a person's choice is only found in one.
-      if (mounted && validate !== "no" && node?.kind !== "decision") exits[`X${from.replace(".", "_")}`] = { from, validate };
+      if (mounted && validate !== "no" && node?.kind !== "decision")
+        exits[`${waits ? ANSWERED : "X"}${from.replace(".", "_")}`] = { from, validate };
     } else if (node?.kind === "decision") {
       edges[from] = { on: "choice", cases: { x: target(first), y: target(second) } };
     } else if (how === "to") edges[from] = { to: target(first) };

@@ -1,7 +1,7 @@
 /** What must hold between the story of the reference and what the engine did. */
-import { plans, faults } from "./arbitrary.ts";
-import fc from "fast-check";
 import { deepStrictEqual } from "node:assert";
+import fc from "fast-check";
+import { faults, plans } from "./arbitrary.ts";
 import { play, type Played } from "./play.ts";
 import { shown, type Fault, type Plan } from "./plan.ts";
 import { interpret } from "./reference.ts";
@@ -26,31 +26,49 @@ function actedAsRecorded({ attempts, ledger }: Played): void {
   }
 }
 
-/** One case of the search. */
-const cases = fc.record({ plan: plans, weather: faults });
+export interface Case {
+  readonly plan: Plan;
+  readonly weather: readonly Fault[];
+}
+const cases: fc.Arbitrary<Case> = fc.record({ plan: plans, weather: faults });
+
+/** A failure is made smaller for this long; what is found by then is shown. */
+const SHRINK_MS = 40_000;
 
 export interface Search {
   readonly runs: number;
   readonly seed: number;
-  /** Of a case that was reported: only this one is played. */
-  readonly path?: string | undefined;
   readonly onPlayed?: (played: Played) => void;
   /** A search that only has to find something need not make it small. */
   readonly shrink?: boolean;
 }
 
-/** Looks for a case that does not conform; rejects with the smallest one found, its seed and path. */
-export async function search({ onPlayed, path, runs, seed, shrink = true }: Search): Promise<void> {
+/** Looks for a case that does not conform; rejects with the smallest one found, as text and as something to play again. */
+export async function search({ onPlayed, runs, seed, shrink = true }: Search): Promise<void> {
+  let shrinkUntil = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(cases, async ({ plan, weather }) => {
-    const played = await conforms(plan, weather);
-    onPlayed?.(played);
+    if (Date.now() > shrinkUntil) return;
+    try {
+      const played = await conforms(plan, weather);
+      onPlayed?.(played);
+    } catch (error) {
+      shrinkUntil = Math.min(shrinkUntil, Date.now() + SHRINK_MS);
+      throw error;
+    }
   });
-  const result = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink, ...(path === undefined ? {} : { path }) });
-  if (!result.failed) return;
-  const { counterexample, counterexamplePath, errorInstance } = result;
-  const { plan, weather } = (counterexample as [{ plan: Plan; weather: readonly Fault[] }])[0];
-  const storms = weather.map(({ frame, kind }) => `${kind} at frame ${frame}`).join(", ") || "none";
-  const again = `HOLDPOINT_MODEL_SEED=${seed} HOLDPOINT_MODEL_PATH=${counterexamplePath}`;
+  const { counterexample, errorInstance, failed, numRuns } = await fc.check(property, {
+    numRuns: runs,
+    seed,
+    endOnFailure: !shrink,
+  });
+  if (!failed) return;
+  const [found] = counterexample as [Case];
   const what = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
-  throw new Error(`${what}\n\nThe workflow:\n${shown(plan)}\nFaults: ${storms}\nAgain: ${again}`);
+  throw new Error(`Case ${numRuns} of seed ${seed}: ${what}\n\n${told(found)}`);
+}
+
+function told({ plan, weather }: Case): string {
+  const storms = weather.map(({ frame, kind }) => `${kind} at frame ${frame}`).join(", ") || "none";
+  const again = JSON.stringify({ plan, weather } satisfies Case).replaceAll("'", "\\u0027");
+  return `The workflow:\n${shown(plan)}\nFaults: ${storms}\nAgain: HOLDPOINT_MODEL_CASE='${again}'`;
 }
