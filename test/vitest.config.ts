@@ -15,6 +15,7 @@ const fast = [
   "test/cli/**",
   "test/adapters/**",
   "test/crash/**",
+  "test/conformance/**",
 ];
 const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
 

@@ -60,5 +60,6 @@ it("the reference says of a small workflow what a reader says of it", () => {
   expect([story.status, story.error, story.effects]).toEqual(["failed", "maxSteps", ["b#1 applied", "b#2 applied"]]);
   // A failed visit takes the earlier output away.
   expect(Object.keys(story.outputs)).toEqual(["b"]);
-  expect(story.outputs["b"]).toEqual({ tag: "b2", r: "y", seen: "b=b1|a:failed b:ok|3|<given>" });
+  expect(story.outputs["b"]).toMatchObject({ tag: "b2", r: "y" });
+  expect((story.outputs["b"] as { seen: string }).seen).toMatch(/^b=b1\.\w{4}\|a:failed b:ok\|3\|<given>$/);
 });

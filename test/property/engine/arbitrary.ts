@@ -48,7 +48,7 @@ function raw(depth: number): fc.Arbitrary<Raw> {
     });
   return fc.record({
     start: fc.nat(6),
-    maxSteps: weighted([1, 4], [2, 7], [3, 14], [3, 24]),
+    maxSteps: weighted([1, 4], [2, 7], [3, 14], [4, 24]),
     nodes: fc.array(node, { minLength: 1, maxLength: NODES.length }),
     mounts: depth === 0 ? fc.constant([]) : fc.array(mount(), { maxLength: MOUNTS.length }),
   });
@@ -59,10 +59,10 @@ export const plans: fc.Arbitrary<Plan> = raw(2).map((drawn) => planOf(drawn, fal
 
 export const faults: fc.Arbitrary<readonly Fault[]> = fc.array(
   fc.record({
-    frame: fc.nat(24),
-    kind: weighted<Fault["kind"]>([2, "killBefore"], [3, "killAfter"], [1, "server"], [2, "refused"]),
+    frame: fc.nat(16),
+    kind: weighted<Fault["kind"]>([2, "killBefore"], [3, "killAfter"], [1, "server"], [4, "refused"]),
   }),
-  { maxLength: 3 },
+  { maxLength: 4 },
 );
 
 function planOf(drawn: Raw, mounted: boolean): Plan {

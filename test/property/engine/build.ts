@@ -10,6 +10,8 @@ export interface Execution {
   readonly path: string;
   /** Whether it changed the world. */
   readonly acted: boolean;
+  /** Whether doing it again does no harm. */
+  readonly repeatable: boolean;
   /** What an operator who finds it done would report as its result. */
   readonly result: unknown;
 }
@@ -101,7 +103,8 @@ class Builder {
     const asks = deed === "unknown" && attempt === 1;
     const result = this.#result(id, node, context);
     const acted = deed !== "fail" && deed !== "hang" && !asks;
-    this.#ledger.executions.push({ effectId: idempotencyKey, attempt, path: path + id, acted, result });
+    const repeatable = node.kind === "idempotent";
+    this.#ledger.executions.push({ effectId: idempotencyKey, attempt, path: path + id, acted, repeatable, result });
     if (asks) throw h.outcomeUnknown("who knows");
     if (deed === "fail" || deed === "lost") throw new Error("failed as planned");
     return deed === "hang" ? forever() : result;

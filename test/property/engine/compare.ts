@@ -17,12 +17,15 @@ export async function conforms(plan: Plan, weather: readonly Fault[]): Promise<P
 /** No action was done twice without an attempt that says so, and none that may not be repeated was done twice at all. */
 function actedAsRecorded({ attempts, ledger }: Played): void {
   const seen = new Set<string>();
-  for (const { attempt, effectId, path } of ledger.executions) {
+  const done = new Set<string>();
+  for (const { acted, attempt, effectId, path, repeatable } of ledger.executions) {
     const key = `${effectId} ${attempt}`;
     if (seen.has(key)) throw new Error(`${path} ran twice as attempt ${attempt} of one effect`);
     seen.add(key);
     if (attempts.get(effectId)?.some((known) => known.attempt === attempt) !== true)
       throw new Error(`${path} ran as attempt ${attempt}, which is not recorded`);
+    if (acted && !repeatable && done.has(effectId)) throw new Error(`${path} happened twice`);
+    if (acted) done.add(effectId);
   }
 }
 

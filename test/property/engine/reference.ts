@@ -237,12 +237,19 @@ const FAILURES: Readonly<Partial<Record<Deed, Made>>> = {
 };
 const STATUS = { ok: "completed", failed: "failed", timed_out: "timed_out" } as const;
 
-/** An output in a word. */
+/** An output in a word. It depends on all that its node saw, so that a wrong look is not forgotten with the next visit. */
 export function mark(output: unknown): string {
-  const { choice, exit, index, output: inner, tag, changed } = (output ?? {}) as Record<string, unknown>;
-  if (typeof tag === "string") return tag;
+  const { changed, choice, exit, message, output: inner, seen, tag } = (output ?? {}) as Record<string, unknown>;
+  if (typeof tag === "string") return typeof seen === "string" ? `${tag}.${digest(seen)}` : tag;
   if (typeof choice === "string") return choice;
   if (changed !== undefined) return `~${mark(changed)}`;
   if (typeof exit === "string") return `${exit}(${mark(inner)})`;
-  return `#${String(index)}`;
+  return `#${digest(String(message))}`;
+}
+
+/** Four letters for a text (FNV-1a): enough to tell what differs, short enough to read. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193) >>> 0;
+  return hash.toString(36).padStart(7, "0").slice(-4);
 }
