@@ -4,6 +4,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { createServer, type Plugin } from "vite";
+import type * as Compare from "../engine/compare.ts";
 import { MODEL, MUTATIONS, type Mutation } from "../engine/mutations.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
@@ -41,7 +42,7 @@ const server = await createServer({
   server: { middlewareMode: true, hmr: false, ws: false, watch: null },
   optimizeDeps: { noDiscovery: true, include: [] },
 });
-const { search } = (await server.ssrLoadModule("/test/property/engine/compare.ts")) as typeof import("../engine/compare.ts");
+const { search } = (await server.ssrLoadModule("/test/property/engine/compare.ts")) as typeof Compare;
 const missing = plugin.missing();
 if (missing.length > 0) throw new Error(missing.join("\n"));
 const caught = await search({ ...MODEL, runs: Number(runs), shrink: false }).then(

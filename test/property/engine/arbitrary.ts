@@ -19,17 +19,34 @@ interface Raw {
   readonly start: number;
   readonly maxSteps: number;
   readonly nodes: readonly { readonly kind: Kind; readonly deeds: readonly Deed[]; readonly way: RawWay }[];
-  readonly mounts: readonly { readonly flow: Raw; readonly input: PlanMount["input"]; readonly ways: readonly RawWay[] }[];
+  readonly mounts: readonly {
+    readonly flow: Raw;
+    readonly input: PlanMount["input"];
+    readonly ways: readonly RawWay[];
+  }[];
 }
 
 const weighted = <T>(...choices: readonly (readonly [number, T])[]): fc.Arbitrary<T> =>
   fc.oneof(...choices.map(([weight, value]) => ({ weight, arbitrary: fc.constant(value) })));
 
 const deed: fc.Arbitrary<Deed> = weighted(
-  [8, "x"], [6, "y"], [1, "z"], [2, "fail"], [1, "hang"], [1, "bad"], [1, "lost"], [1, "unknown"],
+  [8, "x"],
+  [6, "y"],
+  [1, "z"],
+  [2, "fail"],
+  [1, "hang"],
+  [1, "bad"],
+  [1, "lost"],
+  [1, "unknown"],
 );
 const kind: fc.Arbitrary<Kind> = weighted(
-  [6, "compute"], [2, "idempotent"], [2, "observed"], [2, "manual"], [2, "checkpoint"], [1, "decision"], [1, "notify"],
+  [6, "compute"],
+  [2, "idempotent"],
+  [2, "observed"],
+  [2, "manual"],
+  [2, "checkpoint"],
+  [1, "decision"],
+  [1, "notify"],
 );
 const way: fc.Arbitrary<RawWay> = fc.record({
   kind: weighted<RawWay["kind"]>([4, "to"], [3, "end"], [4, "route"], [4, "outcome"], [1, "inherited"]),
@@ -48,7 +65,7 @@ function raw(depth: number): fc.Arbitrary<Raw> {
     });
   return fc.record({
     start: fc.nat(6),
-    maxSteps: weighted([1, 4], [2, 7], [3, 14], [4, 24]),
+    maxSteps: weighted([1, 4], [3, 7], [3, 12], [2, 20]),
     nodes: fc.array(node, { minLength: 1, maxLength: NODES.length }),
     mounts: depth === 0 ? fc.constant([]) : fc.array(mount(), { maxLength: MOUNTS.length }),
   });
@@ -111,7 +128,9 @@ function planOf(drawn: Raw, mounted: boolean): Plan {
     Object.fromEntries(
       Object.entries(record).filter(([key, value]) => reached.has(address(key, value).split(".")[0] as string)),
     );
-  const mounts = names.map((name, i) => [name, { flow: flows[i] as Plan, input: drawn.mounts[i]?.input ?? "made" }] as const);
+  const mounts = names.map(
+    (name, i) => [name, { flow: flows[i] as Plan, input: drawn.mounts[i]?.input ?? "made" }] as const,
+  );
   return {
     start,
     maxSteps: drawn.maxSteps,

@@ -126,7 +126,9 @@ function visitIn(id: string, { state }: Context): number {
 function seenBy({ input, outputs, results, state }: Context): string {
   const known = Object.entries(outputs as Record<string, unknown>).map(([id, output]) => `${id}=${mark(output)}`);
   const came = Object.entries(results as Record<string, h.NodeResult>).map(([id, { outcome }]) => `${id}:${outcome}`);
-  return [known.sort().join(" "), came.sort().join(" "), String(state.steps.length), `<${String(input ?? "")}>`].join("|");
+  return [known.sort().join(" "), came.sort().join(" "), String(state.steps.length), `<${String(input ?? "")}>`].join(
+    "|",
+  );
 }
 
 function exitOf({ from, validate }: PlanExit): object {
@@ -142,7 +144,12 @@ function exitOf({ from, validate }: PlanExit): object {
   }
 }
 
-const PATHS = { route: "$.r", outcome: "$result.outcome", choice: "$.choice", inherited: "$.constructor.name" } as const;
+const PATHS = {
+  route: "$.r",
+  outcome: "$result.outcome",
+  choice: "$.choice",
+  inherited: "$.constructor.name",
+} as const;
 
 function edgeOf(from: string, way: Way): object {
   return "to" in way ? { from, to: way.to } : { from, switch: { on: PATHS[way.on], cases: way.cases } };

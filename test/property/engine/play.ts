@@ -40,7 +40,11 @@ export async function play(plan: Plan, faults: readonly Fault[]): Promise<Played
         weather.serverLost = false;
         await world.crash();
       }
-      const view = await world.until(run, (seen) => weather.serverLost || operator.isNeeded(seen), "anything to do");
+      await world.when(
+        () => weather.serverLost || operator.isNeeded() || undefined,
+        () => `nothing comes of ${JSON.stringify(world.store.read.runs.get(run))}`,
+      );
+      const view = await world.view(run);
       if (view.run.finishedAt !== null && !weather.serverLost)
         return { story: storyOf(world, view), ledger, attempts: await attemptsOf(world, view), struck: weather.struck };
       if (looks > LOOKS) throw new Error(`the run goes nowhere: ${JSON.stringify(view.run)}`);
@@ -110,13 +114,10 @@ class Operator {
     this.#run = run;
   }
 
-  isNeeded({ nextStep, run }: RunView): boolean {
-    return (
-      run.finishedAt !== null ||
-      nextStep !== null ||
-      run.status === "waiting" ||
-      (run.status === "queued" && run.reason?.startsWith("starts again") === true)
-    );
+  isNeeded(): boolean {
+    const { availableAt, ambiguousEffects, finishedAt, queueStatus } = this.#world.store.read.runs.get(this.#run);
+    const stands = queueStatus === "parked" || (queueStatus === "queued" && availableAt > this.#clock.now());
+    return finishedAt !== null || ambiguousEffects > 0 || stands;
   }
 
   async act(view: RunView): Promise<void> {

@@ -184,7 +184,10 @@ class Reference {
     const output = { tag: `${id}${inner}`, r: routeOf(deed), seen: this.#seen(scope) };
     switch (node.kind) {
       case "notify":
-        return { outcome: "ok", output: { kind: "progress", message: `${id} ${output.seen}`, index: this.#notified++ } };
+        return {
+          outcome: "ok",
+          output: { kind: "progress", message: `${id} ${output.seen}`, index: this.#notified++ },
+        };
       case "checkpoint":
         return { outcome: "ok", output: { tag: `${path}${visit}`, r: routeOf(deed) } };
       case "decision":

@@ -66,6 +66,8 @@ export interface World {
   view(run: string): Promise<RunView>;
   /** The first view that satisfies the predicate; looked at after every frame of a runner and every change. */
   until(run: string, predicate: (view: RunView) => boolean, what?: string): Promise<RunView>;
+  /** The first value that is not undefined, looked for as often; for what is cheaper to look at than a view. */
+  when<T>(look: () => T | undefined | Promise<T | undefined>, what: () => string): Promise<T>;
   refusal(work: Promise<unknown>): Promise<ErrorKind | "none">;
   /** Stops the core and starts another one on the same store, as after a restart. */
   restart(): Promise<void>;
@@ -156,15 +158,21 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     },
     view: async (run) => (await world.call("run.get", { run })).result,
     async until(run, predicate, what = "the expected state") {
+      let view: RunView | undefined;
+      const look = async (): Promise<RunView | undefined> => {
+        view = (await world.call("run.get", { run })).result;
+        return predicate(view) ? view : undefined;
+      };
+      const events = (): unknown => view?.timeline.slice(-8).map(({ type, detail }) => [type, detail]);
+      return world.when(look, () => `${what} did not come: ${JSON.stringify([view?.run, events()])}`);
+    },
+    async when(look, what) {
       const since = Date.now();
       for (;;) {
         await store.idle();
-        const view = (await world.call("run.get", { run })).result;
-        if (predicate(view)) return view;
-        if (Date.now() - since > HANG_MS)
-          throw new Error(
-            `${what} did not come: ${JSON.stringify(view.run)} ${JSON.stringify(view.timeline.slice(-8).map(({ type, detail }) => [type, detail]))}`,
-          );
+        const found = await look();
+        if (found !== undefined) return found;
+        if (Date.now() - since > HANG_MS) throw new Error(what());
         await new Promise<void>((resolve) => {
           const go = (): void => {
             clearTimeout(timer);
