@@ -6,7 +6,7 @@ import { ControlledClock } from "../../../src/server/system/controlled-clock.ts"
 import type { RunView } from "../../../src/contracts/protocol/operations.ts";
 import type { FromRunner } from "../../../src/contracts/protocol/runner.ts";
 import { makeWorld, type TestRunner, type World } from "../../server/runs/world.ts";
-import { buildWorkflow, type Ledger } from "./build.ts";
+import { buildWorkflow, type Execution, type Ledger } from "./build.ts";
 import { deedOf, routeOf, type Fault, type Plan, type PlanNode, type Story } from "./plan.ts";
 
 export interface Played {
@@ -21,7 +21,7 @@ export interface Played {
 /** Somewhere after the epoch; nothing depends on it. */
 const START = Date.UTC(2026, 0, 1);
 /** More looks than this mean that the run goes nowhere. */
-const LOOKS = 200;
+const LOOKS = 120;
 const AUDIENCES = { ops: { destinations: ["telegram:main/-1001"], policy: { quorum: 1 }, assurance: "any" } };
 
 export async function play(plan: Plan, faults: readonly Fault[]): Promise<Played> {
@@ -144,7 +144,8 @@ class Operator {
 
   /** The visit in the invocation, as the action saw it. */
   #visitOf(done: Ledger["executions"]): number {
-    const { tag } = done[0]?.result as { tag: string };
+    const [first] = done as [Execution];
+    const { tag } = first.result as { tag: string };
     return Number(/\d+$/.exec(tag)?.[0]);
   }
 
