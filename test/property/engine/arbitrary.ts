@@ -33,7 +33,7 @@ const deed: fc.Arbitrary<Deed> = weighted(
   [8, "x"],
   [6, "y"],
   [1, "z"],
-  [2, "fail"],
+  [4, "fail"],
   [1, "hang"],
   [1, "bad"],
   [1, "lost"],
