@@ -15,6 +15,7 @@ const fast = [
   "test/cli/**",
   "test/adapters/**",
   "test/crash/**",
+  "test/conformance/**",
 ];
 const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
 
@@ -37,7 +38,17 @@ export default defineConfig({
     pool: "forks",
     projects: [
       { extends: true, test: { name: "fast", include: glob(fast) } },
-      { extends: true, test: { name: "property", include: ["test/property/**/*.test.ts"], testTimeout: 120_000 } },
+      {
+        extends: true,
+        test: {
+          name: "property",
+          include: ["test/property/**/*.test.ts"],
+          exclude: ["test/property/mutations.test.ts"],
+          testTimeout: 120_000,
+        },
+      },
+      // About two minutes of two cores: `npm run test:mutations`.
+      { extends: true, test: { name: "mutations", include: ["test/property/mutations.test.ts"], maxConcurrency: 2 } },
       {
         extends: true,
         test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, fileParallelism: false },

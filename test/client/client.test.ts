@@ -157,7 +157,7 @@ test("a hello of our own protocol with unknown fields is refused", async () => {
   await expect(connect({ home: server.home })).rejects.toMatchObject({ kind: "frameInvalid" });
 });
 
-test("a watch shows the first view, each later one, and goes on after the server was away", async () => {
+test("rule 5: a watch shows the first view, each later one, and goes on after the server was away", async () => {
   let views = 0;
   const server = await serve({
     handle: (request, port) => {

@@ -100,7 +100,7 @@ describe("a runner whose run has ended or waits", () => {
 });
 
 describe("a runner that cannot be heard", () => {
-  test("keeps its claim through a busy loop longer than any lease", async () => {
+  test("rule 3, L1: keeps its claim through a busy loop longer than any lease", async () => {
     const file = stage.file();
     const run = await stage.start("busy", { file });
     const pid = Number(await until(() => linesOf(file)[0], "the busy step"));

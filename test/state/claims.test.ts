@@ -17,7 +17,7 @@ describe("a claim", () => {
     expect(await store.runs.advance({ claim, first: 0, entries: loopEntries(0, 1) })).toEqual({ through: 0 });
   });
 
-  it("can never write again once a higher generation exists", async () => {
+  it("rule 2: can never write again once a higher generation exists", async () => {
     const { store } = openTemp();
     const epoch = await takeEpoch(store);
     const { claim } = await running(store, epoch);

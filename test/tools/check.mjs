@@ -13,6 +13,7 @@ const CHECKS = [
   ["test types", bin("tsc"), ["--noEmit", "-p", "test/tsconfig.json"]],
   ["dead code", bin("knip"), ["--no-progress"]],
   ["reference", process.execPath, [join(root, "test/tools/reference.mjs"), "--check"]],
+  ["conformance", process.execPath, [join(root, "test/tools/conformance.mjs")]],
   ["docs links", process.execPath, [join(root, "test/tools/docs-links.mjs")]],
 ];
 

@@ -385,6 +385,29 @@ describe("across interruptions", () => {
     expect(run.output).toEqual([{ exit: "answered", output: "fine" }, "fine"]);
   });
 
+  it("entered anew right after an answer, a mount's input sees how the mount was left before", async () => {
+    const child = defineWorkflow({
+      name: "child",
+      startAt: "add",
+      nodes: { add: compute({ run: ({ input, outputs }) => [...input, Object.keys(outputs).length] }) },
+      exits: { done: { from: "add" } },
+    });
+    const looping = defineWorkflow({
+      name: "w",
+      startAt: "child",
+      maxSteps: 4,
+      nodes: { stop: checkpoint() },
+      includes: { child: includeWorkflow(child, { input: ({ outputs }) => outputs["child"]?.output ?? ["first"] }) },
+      edges: [
+        { from: "child.done", to: "stop" },
+        { from: "stop", to: "child" },
+      ],
+    });
+    const run = startWorkflow(looping, { answers: { stop: each(["on", "on"]) } });
+    await run.settled();
+    expect(run.result("child/add")?.output).toEqual(["first", 0, 0]);
+  });
+
   it("a crash in a mount changes nothing of what its nodes see", async () => {
     let crashed = false;
     const child = defineWorkflow({

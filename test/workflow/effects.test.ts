@@ -131,6 +131,13 @@ describe("what is known about an effect", () => {
     expect(runs()).toBe(0);
   });
 
+  it("one that was rejected because its time was over has timed out again, not failed", async () => {
+    const error = new HoldpointError("nodeTimedOut", "too slow").toRecord();
+    const { workflow } = acting(idempotentEffect("x"));
+    const { end } = await execute(workflow, { host: hostWith({ state: "rejected", error }) });
+    expect(end).toMatchObject({ end: { status: "timed_out", error: { message: "too slow" } } });
+  });
+
   it("an ambiguous one parks the run", async () => {
     const { runs, workflow } = acting(manualEffect("x"));
     const { end } = await execute(workflow, { host: hostWith({ state: "ambiguous" }) });

@@ -54,7 +54,12 @@ export const report = defineCommand("effects.report", (tx: Tx, input: ReportInpu
   switch (outcome) {
     case "applied":
       moveAttempt(tx, attempt, "accepted");
-      moveEffect(tx, effect, "applied", { ...(result === undefined ? {} : { result }), resultRef, error: null });
+      // With an error: it happened, but what it gave could not be stored, and the node failed.
+      moveEffect(tx, effect, "applied", {
+        ...(result === undefined ? {} : { result }),
+        resultRef,
+        error: error ?? null,
+      });
       break;
     case "rejected":
       moveAttempt(tx, attempt, "rejected", error);

@@ -103,6 +103,7 @@ function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveR
         attempt: effect.attemptCount,
         state: "applied",
         ...(effect.result === null ? {} : resultOf(tx, effect.result)),
+        ...errorOf(tx, effect),
       };
     case "rejected":
       return {
@@ -110,7 +111,7 @@ function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveR
         key,
         attempt: effect.attemptCount,
         state: "rejected",
-        ...(effect.error === null ? {} : { error: tx.unpack(effect.error) as unknown as ErrorRecord }),
+        ...errorOf(tx, effect),
       };
     case "pending":
       return { effectId, key, attempt: begin(tx, run, effect, claim, "fresh"), state: "fresh" };
@@ -127,6 +128,10 @@ function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveR
 function resultOf(tx: Tx, packed: string): Pick<ReserveResult, "result" | "resultRef"> {
   const resultRef = largeContent(tx, packed, CONTENT.inlineBytes);
   return resultRef === null ? { result: tx.unpack(packed) } : { resultRef };
+}
+
+function errorOf(tx: Tx, { error }: EffectRow): Pick<ReserveResult, "error"> {
+  return error === null ? {} : { error: tx.unpack(error) as unknown as ErrorRecord };
 }
 
 /** An earlier attempt ended with its runner, and nobody knows how. */

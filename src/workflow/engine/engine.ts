@@ -233,6 +233,8 @@ export class Engine {
       if (scope.input !== undefined || scope.parent === undefined) continue;
       const memory = { scope: scope.parent, steps: this.#journal.steps };
       scope.input = await this.#wait(epoch, makeInput(scope.compiled, memory, this.#timers, this.#host.valueBytes));
+      // From here on the mount has not been left yet.
+      scope.parent.results.delete(scope.compiled.name);
       if (scope.input.kind === "made") entered.push(enteredBy(scope));
     }
     if (entered.length === 0 || this.#host.enter === undefined) return;

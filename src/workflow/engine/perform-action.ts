@@ -41,7 +41,7 @@ function reserved(
       if (reservation.error !== undefined) return { kind: "failed", error: reservation.error };
       return outputOf({ kind: "returned", value: reservation.result }, nodeId, host.valueBytes);
     case "rejected":
-      return { kind: "failed", error: reservation.error ?? failureOf(new Error("The effect was rejected."), nodeId) };
+      return rejected(reservation.error ?? failureOf(new Error("The effect was rejected."), nodeId));
     case "ambiguous":
       return { kind: "parked", reason: "effectAmbiguous" };
     case "observe":
@@ -50,6 +50,11 @@ function reserved(
     case "repeat":
       return new ActionRun(node, performance, reservation).act();
   }
+}
+
+/** What the node came to when its effect was settled; a node that ran out of time is told by its error. */
+function rejected(error: ErrorRecord): Performed {
+  return { kind: error.kind === "nodeTimedOut" ? "timed_out" : "failed", error };
 }
 
 /** One reserved effect on its way to its settlement. */

@@ -88,14 +88,18 @@ export function restoreScopes(
     if (scope.firstStep > 0 && (latest.get(path) ?? -1) < scope.firstStep) continue;
     scope.results.set(node.localId, deepFreeze(result as never) as NodeResult);
   }
-  for (const { exit, firstStep, mount } of run.marks.values()) {
+  for (const mark of run.marks.values()) {
+    const { mount } = mark;
+    // Until the input of an invocation has been made, its parent sees how the one before was left.
+    const entering = byMount.get(mount)?.input === undefined ? mark.before : undefined;
+    const { exit, firstStep } = mark.exit === undefined ? (entering ?? mark) : mark;
     if (exit === undefined) continue;
     const compiled = workflow.scopes.get(mount);
     const parent = compiled?.parent && byMount.get(compiled.parent.mount);
     if (compiled === undefined || parent === undefined || firstStep < parent.firstStep) continue;
     const leaving = workflow.snapshot.includes?.[mount]?.exits[exit];
     const result = leaving === undefined ? undefined : byPath.get(leaving);
-    if (result !== undefined)
+    if (result?.outcome === "ok")
       parent.results.set(compiled.name, exitResult(mount, exit, deepFreeze(result.output ?? null)));
   }
   return scopes.at(-1) as RunScope;

@@ -15,6 +15,8 @@ export interface MountMark {
   readonly firstStep: number;
   /** How it was left; undefined while the run is in it. */
   readonly exit?: string | undefined;
+  /** How the invocation before was left: the parent sees that until the input of this one has been made. */
+  readonly before?: { readonly exit: string; readonly firstStep: number } | undefined;
 }
 /** Full mount path → its latest invocation. A mount that was never entered is not in it. */
 export type MountMarks = ReadonlyMap<string, MountMark>;
@@ -38,7 +40,9 @@ export function applyTransitions(
     const { mount } = transition;
     const before = after.get(mount);
     if (transition.type === "include_entered") {
-      after.set(mount, { mount, invocation: (before?.invocation ?? 0) + 1, firstStep: nextStep });
+      const mark = { mount, invocation: (before?.invocation ?? 0) + 1, firstStep: nextStep };
+      const left = before?.exit === undefined ? undefined : { exit: before.exit, firstStep: before.firstStep };
+      after.set(mount, left === undefined ? mark : { ...mark, before: left });
     } else if (before !== undefined) {
       after.set(mount, { ...before, exit: transition.exit });
     }

@@ -114,7 +114,7 @@ export const ends: readonly Case[] = [
     },
   },
   {
-    name: "an interrupted step goes on in the same conversation under a new request id",
+    name: "rule 4, rule 18: an interrupted step goes on in the same conversation under a new request id",
     model: list(
       { text: "I begin.", calls: [bash("echo half done")] },
       { text: "thinking", hang: true },

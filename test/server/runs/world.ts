@@ -43,6 +43,8 @@ export interface TestRunner {
   leave(): void;
   /** Puts a frame on the pipe as the runner would. */
   inject(frame: unknown): void;
+  /** Nothing passes in either direction any more, and nobody is told: what a server that died sees of its runners. */
+  cut(): void;
   /** Called before a frame of the runner reaches the server; returning false drops it. */
   filter: (frame: FromRunner) => boolean;
 }
@@ -64,19 +66,28 @@ export interface World {
   view(run: string): Promise<RunView>;
   /** The first view that satisfies the predicate; looked at after every frame of a runner and every change. */
   until(run: string, predicate: (view: RunView) => boolean, what?: string): Promise<RunView>;
+  /** The first value that is not undefined, looked for as often; for what is cheaper to look at than a view. */
+  when<T>(look: () => T | undefined | Promise<T | undefined>, what: () => string): Promise<T>;
   refusal(work: Promise<unknown>): Promise<ErrorKind | "none">;
   /** Stops the core and starts another one on the same store, as after a restart; from now on of that product version. */
   restart(product?: string): Promise<void>;
+  /**
+   * The server is lost in the middle of everything: its runners hear nothing more, the file is opened anew and another
+   * server takes it over. What the lost one still had in hand is fenced.
+   */
+  crash(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** How long a test waits before it says that something hangs. */
 const HANG_MS = 20_000;
 
-export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
+/** `clock`: the server's sense of time, if not the real one. */
+export async function makeWorld(config: Partial<Config> = {}, clock: Clock = realClock): Promise<World> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdpoint-world-")));
   const back = process.cwd();
-  const store = openStore({ path: join(folder, "state.sqlite"), clock: { now: () => Date.now() } });
+  const open = (): Store => openStore({ path: join(folder, "state.sqlite"), clock });
+  let store = open();
   const moved = new EventEmitter();
   moved.setMaxListeners(0);
   const runners: TestRunner[] = [];
@@ -121,7 +132,9 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
   for (const name of ["cache", "sources"]) mkdirSync(join(folder, name));
   const world: World = {
     folder,
-    store,
+    get store() {
+      return store;
+    },
     core: undefined as unknown as ServerCore,
     runners,
     onRunner: () => undefined,
@@ -153,15 +166,21 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
     },
     view: async (run) => (await world.call("run.get", { run })).result,
     async until(run, predicate, what = "the expected state") {
+      let view: RunView | undefined;
+      const look = async (): Promise<RunView | undefined> => {
+        view = (await world.call("run.get", { run })).result;
+        return predicate(view) ? view : undefined;
+      };
+      const events = (): unknown => view?.timeline.slice(-8).map(({ type, detail }) => [type, detail]);
+      return world.when(look, () => `${what} did not come: ${JSON.stringify([view?.run, events()])}`);
+    },
+    async when(look, what) {
       const since = Date.now();
       for (;;) {
         await store.idle();
-        const view = (await world.call("run.get", { run })).result;
-        if (predicate(view)) return view;
-        if (Date.now() - since > HANG_MS)
-          throw new Error(
-            `${what} did not come: ${JSON.stringify(view.run)} ${JSON.stringify(view.timeline.slice(-8).map(({ type, detail }) => [type, detail]))}`,
-          );
+        const found = await look();
+        if (found !== undefined) return found;
+        if (Date.now() - since > HANG_MS) throw new Error(what());
         await new Promise<void>((resolve) => {
           const go = (): void => {
             clearTimeout(timer);
@@ -183,6 +202,16 @@ export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
       version = product;
       await stopKeepingStore(world.core, store);
       world.core = await startCore();
+    },
+    async crash() {
+      const [core, lost] = [world.core, store];
+      for (const runner of runners) runner.cut();
+      store = open();
+      world.core = await startCore();
+      await core.stop().catch((error: { kind?: string }) => {
+        if (error.kind !== "claimLost") throw error;
+      });
+      lost.close();
     },
     async close() {
       // A test may have given the database to another server.
@@ -206,7 +235,7 @@ async function stopKeepingStore(core: ServerCore, store: Store): Promise<void> {
   (store as { close: () => void }).close = close;
 }
 
-const clock: Clock = {
+const realClock: Clock = {
   now: () => Date.now(),
   timer(at, wake) {
     const timer = setTimeout(wake, Math.min(60_000, Math.max(0, at - Date.now())));
@@ -226,6 +255,7 @@ function inProcess(
   const early: FromRunner[] = [];
   const closers: ((error?: Error) => void)[] = [];
   let dead = false;
+  let silent = false;
   let leave: (exit: ChildExit) => void = () => undefined;
   const exited = new Promise<ChildExit>((resolve) => (leave = resolve));
   const end = (exit: Partial<ChildExit>, error?: Error): void => {
@@ -236,7 +266,7 @@ function inProcess(
     onMove();
   };
   const deliver = (given: unknown): void => {
-    if (dead) return;
+    if (dead || silent) return;
     const parsed = spec.schema.safeParse(given);
     if (!parsed.success) return end({ code: 1 }, new Error(`Frame is invalid: ${parsed.error.message}`));
     const frame = parsed.data;
@@ -251,6 +281,7 @@ function inProcess(
     received: [],
     kill: () => end({ signal: "SIGKILL" }),
     leave: () => end({ code: 1 }),
+    cut: () => void (silent = true),
     inject: deliver,
     filter: () => true,
   };
@@ -258,10 +289,10 @@ function inProcess(
     send(...frames) {
       for (const frame of frames) {
         const text = encodeFrame(frame);
-        if (dead) return;
+        if (dead || silent) return;
         runner.sent.push(frame);
         setImmediate(() => {
-          if (!dead) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
+          if (!dead && !silent) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
         });
       }
     },

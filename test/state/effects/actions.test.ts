@@ -95,6 +95,15 @@ describe("a reservation", () => {
     expect(await reserve(state)).toMatchObject({ state: "applied", result: { version: 3 } });
   });
 
+  it("of one that happened, but whose result could not be stored, gives the error with which its node failed", async () => {
+    const state = await start("manual");
+    const { effectId } = await reserve(state);
+    const error = { code: "HP404", kind: "notCanonical", message: "a function", remedy: "-" };
+    await report(state, effectId, 1, "applied", { error });
+    await crash(state);
+    expect(await reserve(state)).toMatchObject({ state: "applied", error: { message: "a function" } });
+  });
+
   it("of a rejected effect gives its error", async () => {
     const state = await start("manual");
     const { effectId } = await reserve(state);
