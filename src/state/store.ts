@@ -32,7 +32,9 @@ import { verifyChains, type VerifyReport } from "./verify.ts";
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
 export type { ManagedRun } from "./managed/rows.ts";
+export type { HeldStep } from "./runs/held-step.ts";
 export type { Launch } from "./runs/claim.ts";
+export type { RunnerEnded } from "./runs/runner-ended.ts";
 export type { RunListRow } from "./runs/reads.ts";
 export { LABELS } from "./command.ts";
 

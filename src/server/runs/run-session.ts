@@ -6,7 +6,7 @@ import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
-import type { Launch, Store } from "../../state/store.ts";
+import type { HeldStep, Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import { isUnwritten, pause } from "../until-written.ts";
 import type { Child, Clock, Log, Ports } from "../ports.ts";
@@ -15,6 +15,7 @@ import { ContentExchange } from "./content-exchange.ts";
 import { type Proposal, take } from "./proposals.ts";
 import { resumeFrames } from "./resume-frames.ts";
 import { fileOf, readSource } from "./source-files.ts";
+import { StepWatchdog } from "./step-watchdog.ts";
 
 /** Waits between attempts to write when the disk is full. */
 const STORAGE_RETRY_MS = 1_000;
@@ -43,6 +44,8 @@ export class RunSession {
   end: SessionEnd = "open";
   /** The last error this session met; kept for the run's record. */
   error: HoldpointError | undefined;
+  /** The step that never gave way, for which the runner was ended. */
+  held: HeldStep | undefined;
   readonly claimed: Launch;
   readonly child: Child<FromRunner, ToRunner>;
   /** What was loaded; known with `ready`. */
@@ -58,6 +61,7 @@ export class RunSession {
   #rewoundTo: number | undefined;
   #lastRewind = -1;
   #rewindsHere = 0;
+  #watchdog: StepWatchdog | undefined;
   /** Called once when the runner has said `ready`, or ended before. */
   onReady: () => void = () => undefined;
   onEnd: (end: SessionEnd) => void = () => undefined;
@@ -75,6 +79,7 @@ export class RunSession {
   start(): void {
     const { claimed, child } = this;
     child.port.onFrame((frame) => {
+      this.#watchdog?.heard();
       this.#stored(frame).catch((error: unknown) => this.#failed(frame, error));
     });
     // A frame that breaks the protocol closes the pipe, which ends the child: that is the cause to keep, not its exit code.
@@ -98,6 +103,7 @@ export class RunSession {
       cacheDir: this.#deps.cacheDir,
       sourcesDir: this.#deps.sourcesDir,
       ...this.#deps.agents.launch,
+      ...(claimed.stepwise ? { stepwise: true } : {}),
     });
   }
 
@@ -120,6 +126,7 @@ export class RunSession {
   #finish(end: SessionEnd): void {
     if (this.end !== "open") return;
     this.end = end;
+    this.#watchdog?.stop();
     this.onEnd(end);
   }
 
@@ -213,6 +220,8 @@ export class RunSession {
       }
       case "process.register":
         return this.#register(frame);
+      case "alive":
+        return;
       case "released":
         throw new HoldpointError("protocolRejected", "The runner says that it is free, but its run has not ended.");
       case "exiting":
@@ -266,6 +275,29 @@ export class RunSession {
       return this.#deps.wake.channels();
     }
     this.#send(...resumeFrames(state, (ref) => this.#contents.offer(ref)));
+    this.#watch();
+  }
+
+  #watch(): void {
+    const { clock, log, store } = this.#deps;
+    const { claim, stepwise } = this.claimed;
+    this.#watchdog = new StepWatchdog({
+      clock,
+      step: () => {
+        const held = store.read.runs.heldStep(claim.runNo);
+        return held !== null && stepwise ? { ...held, certain: true } : held;
+      },
+      ping: () => this.#send({ type: "ping" }),
+      onSilent: (held) => {
+        log.warn({ run: claim.runId, node: held.nodeId, limitMs: held.limitMs }, "a node does not give way");
+        this.held = held;
+        this.error = new HoldpointError(
+          "nodeTimedOut",
+          `The runner of ${claim.runId} gave no sign of life at node "${held.nodeId}" for longer than ${held.limitMs} ms.`,
+        );
+        this.#finish("stopped");
+      },
+    });
   }
 
   /** Durable before anything runs; only a direct child of the runner may be registered, as the group will be killed. */

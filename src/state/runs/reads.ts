@@ -3,6 +3,7 @@ import type { NodeOutcome, Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { CONTENT, PAGE } from "../../contracts/limits.ts";
 import { type ReadDb, shownValue, unpackOrNull } from "../reading.ts";
+import { type HeldStep, heldStepOf } from "./held-step.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
 
@@ -267,6 +268,9 @@ export const reads = (db: ReadDb) => ({
   },
 
   nextDueAt: (): number | null => nextDueAt(db),
+
+  /** The step that is being executed, as the watch over its time sees it. */
+  heldStep: (runNo: number): HeldStep | null => heldStepOf(db, runByNo(db, runNo)),
 
   /** Where a runner continues after a frame that could not be stored; null when nothing is being executed. */
   position: (runNo: number): { from: number; position: Position; visits: Record<string, number> } | null => {

@@ -73,10 +73,10 @@ export interface World {
 /** How long a test waits before it says that something hangs. */
 const HANG_MS = 20_000;
 
-export async function makeWorld(config: Partial<Config> = {}): Promise<World> {
+export async function makeWorld(config: Partial<Config> = {}, clock: Clock = realClock): Promise<World> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "holdpoint-world-")));
   const back = process.cwd();
-  const store = openStore({ path: join(folder, "state.sqlite"), clock: { now: () => Date.now() } });
+  const store = openStore({ path: join(folder, "state.sqlite"), clock });
   const moved = new EventEmitter();
   moved.setMaxListeners(0);
   const runners: TestRunner[] = [];
@@ -197,7 +197,7 @@ async function stopKeepingStore(core: ServerCore, store: Store): Promise<void> {
   (store as { close: () => void }).close = close;
 }
 
-const clock: Clock = {
+const realClock: Clock = {
   now: () => Date.now(),
   timer(at, wake) {
     const timer = setTimeout(wake, Math.min(60_000, Math.max(0, at - Date.now())));
