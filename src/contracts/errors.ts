@@ -2,6 +2,7 @@
  * Every error a person or a program can meet, with a stable code, when it happens and what to do.
  * `kind` is the word code branches on, `code` is what is printed, searched for and documented.
  */
+import { TEST_SEAMS } from "./test-seams.ts";
 
 interface ErrorEntry {
   readonly code: `HP${number}`;
@@ -65,8 +66,8 @@ export const ERRORS = {
   },
   testSeamRefused: {
     code: "HP204",
-    when: "A test seam (fault or clock) is requested while a Telegram profile points outside this machine.",
-    remedy: "Unset HOLDPOINT_FAULT and HOLDPOINT_TEST_CLOCK; they work only with a loopback apiRoot.",
+    when: "A test seam (fault, clock or adapter) is requested while a Telegram profile points outside this machine.",
+    remedy: `Unset ${TEST_SEAMS.join(", ")}; they work only with a loopback apiRoot.`,
   },
   workflowNotFound: {
     code: "HP301",

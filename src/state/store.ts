@@ -32,6 +32,7 @@ import { verifyChains, type VerifyReport } from "./verify.ts";
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
 export type { ManagedRun } from "./managed/rows.ts";
+export type { DecisionListRow } from "./decisions/reads.ts";
 export type { HeldStep } from "./runs/held-step.ts";
 export type { Launch } from "./runs/claim.ts";
 export type { RunnerEnded } from "./runs/runner-ended.ts";

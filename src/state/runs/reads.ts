@@ -243,11 +243,14 @@ export const reads = (db: ReadDb) => ({
   /** The content of an approved source file, by its SHA-256 in hex. Throws `storageBroken` when it is missing. */
   source: (sha256: string): Buffer => db.loadBlob(sha256),
 
-  /** Number of runs by status. */
+  /** Number of runs by status; one that is parked with a cause, and for no question or pause, counts as `parked`. */
   counts: (): Record<string, number> =>
     Object.fromEntries(
       db
-        .all<{ status: string; n: number }>("SELECT status, count(*) AS n FROM runs GROUP BY status")
+        .all<{ status: string; n: number }>(
+          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'paused', 'effectAmbiguous') THEN 'parked'
+             ELSE r.status END AS status, count(*) AS n FROM runs r JOIN run_queue q USING (run_no) GROUP BY 1`,
+        )
         .map(({ status, n }) => [status, n]),
     ),
 

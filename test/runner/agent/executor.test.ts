@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { membersOf, startIdentity } from "../../../src/contracts/process-tree.ts";
+import { startIdentity } from "../../../src/contracts/process-identity.ts";
+import { membersOf } from "../../../src/contracts/process-tree.ts";
 import { createAgentExecutor, type AgentOutcome, type AgentStep } from "../../../src/runner/agent/index.ts";
 
 const fake = fileURLToPath(new URL("./fake-pi.mjs", import.meta.url));
