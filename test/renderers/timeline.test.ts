@@ -46,3 +46,20 @@ test("a very long error is cut in the sentence", () => {
 test("an unknown event is shown by its type", () => {
   expect(timelineText({ type: "future.event", detail: {} })).toBe("future.event");
 });
+
+test.each([
+  ["observe", "Effect release may have happened; looking first (attempt 1)"],
+  ["repeat", "Effect release is done again with the same key (attempt 1)"],
+  ["fresh", "Effect release begins (attempt 1)"],
+])("an effect that is reserved as %s is told as what it is", (state, words) => {
+  expect(timelineText({ type: "effect.reserved", detail: { effectType: "release", attempt: 1, state } })).toBe(words);
+});
+
+test.each(["notOnList", "remoteOnly", "accountUnmapped", "alreadyDecided", "stale", "expired", "unknownChoice", "tooLong: 4100"])(
+  "an answer that was refused as %s is told in words",
+  (reason) => {
+    const text = timelineText({ type: "decision.refused", detail: { reason, choice: "approve", by: "Ann", channel: "telegram" } });
+    expect(text).not.toContain(reason.split(":")[0]);
+    expect(text).toMatch(/^An answer did not count \([a-z ,]+(: 4100)?\): approve by Ann over telegram$/);
+  },
+);

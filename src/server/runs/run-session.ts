@@ -2,13 +2,13 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
+import { asHoldpointError, HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { HeldStep, Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
-import { isUnwritten, pause } from "../until-written.ts";
+import { isUnwritten, pause, untilWritten } from "../until-written.ts";
 import type { Child, Clock, Log, Ports } from "../ports.ts";
 import type { AgentNodes } from "./agent-nodes.ts";
 import { ContentExchange } from "./content-exchange.ts";
@@ -17,9 +17,8 @@ import { resumeFrames } from "./resume-frames.ts";
 import { fileOf, readSource } from "./source-files.ts";
 import { StepWatchdog } from "./step-watchdog.ts";
 
-/** Waits between attempts to write when the disk is full. */
+/** A runner whose steps could not be written goes back after this long. */
 const STORAGE_RETRY_MS = 1_000;
-const STORAGE_RETRY_MAX_MS = 30_000;
 
 /** A runner that proposes the same refused step this often will not come to another opinion. */
 const REWINDS_PER_STEP = 3;
@@ -132,24 +131,11 @@ export class RunSession {
 
   /** A full disk is waited for: the runner's proposal is kept and repeated, so that nothing it did is lost. */
   async #stored(frame: FromRunner): Promise<void> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        await this.#handle(frame);
-        return this.#deps.wake.views();
-      } catch (error) {
-        // Frames of steps were followed by others; for them the runner goes back instead.
-        if (frame.type === "advance" || !isUnwritten(error)) throw error;
-        this.#deps.log.error(
-          { run: this.claimed.claim.runId, frame: frame.type, error: toErrorRecord(error) },
-          "not written; trying again",
-        );
-        await this.#pause(Math.min(STORAGE_RETRY_MAX_MS, STORAGE_RETRY_MS * 2 ** failures));
-      }
-    }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return pause(this.#deps.clock, ms, () => this.end !== "open");
+    const what = `${frame.type} of run ${this.claimed.claim.runId}`;
+    // Frames of steps were followed by others; for them the runner goes back instead.
+    const once = (): boolean => frame.type === "advance";
+    await untilWritten(this.#deps, what, () => this.#handle(frame), once);
+    this.#deps.wake.views();
   }
 
   async #handle(frame: FromRunner): Promise<void> {
@@ -395,7 +381,7 @@ export class RunSession {
   async #rewindLater(): Promise<void> {
     if (this.#rewoundTo !== undefined) return;
     this.#rewoundTo = Number.POSITIVE_INFINITY;
-    await this.#pause(STORAGE_RETRY_MS);
+    await pause(this.#deps.clock, STORAGE_RETRY_MS, () => this.end !== "open");
     const here = this.#deps.store.read.runs.position(this.claimed.claim.runNo);
     if (here === null || this.end !== "open") return;
     this.#rewoundTo = here.from;
@@ -406,9 +392,4 @@ export class RunSession {
     this.#send({ type: "stop", reason: this.error?.message ?? "refused" });
     this.#finish(end);
   }
-}
-
-function asHoldpointError(thrown: unknown): HoldpointError {
-  if (isHoldpointError(thrown)) return thrown;
-  return new HoldpointError("internal", thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
 }
