@@ -136,7 +136,10 @@ export function defineWorkflow<
   }
   for (const [field, text] of Object.entries({ name, title })) {
     if (typeof text === "string" && !isVisible(text))
-      throw new HoldpointError("workflowInvalid", `Workflow ${JSON.stringify(name)}: ${field} shows nothing; nobody could see it.`);
+      throw new HoldpointError(
+        "workflowInvalid",
+        `Workflow ${JSON.stringify(name)}: ${field} shows nothing; nobody could see it.`,
+      );
   }
   if (input !== undefined && typeof input !== "function") {
     throw new HoldpointError("workflowInvalid", `Workflow "${name}": input is ${typeof input}; it is a function.`);

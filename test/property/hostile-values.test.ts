@@ -21,7 +21,19 @@ const boom = (): never => {
   throw new Error("boom");
 };
 const TRAPS = ["get", "has", "getPrototypeOf", "ownKeys", "getOwnPropertyDescriptor", "apply"] as const;
-const NAMES = ["message", "name", "stack", "kind", "code", "remedy", "details", "toRecord", "toJSON", "then", "applied"];
+const NAMES = [
+  "message",
+  "name",
+  "stack",
+  "kind",
+  "code",
+  "remedy",
+  "details",
+  "toRecord",
+  "toJSON",
+  "then",
+  "applied",
+];
 
 const proxy = fc
   .tuple(fc.subarray([...TRAPS], { minLength: 1 }), fc.constantFrom("object", "error", "function"))
@@ -86,7 +98,7 @@ const PLACES: Record<string, (give: () => unknown) => unknown> = {
       audience: "ops",
       choices: defineHumanChoices({ yes: choice({ label: "Yes" }) }),
       request: give as never,
-    } as never),
+    }),
 };
 
 describe.each(Object.keys(PLACES))("%s", (place) => {
@@ -98,7 +110,7 @@ describe.each(Object.keys(PLACES))("%s", (place) => {
           return make();
         };
         const nodes = { n: PLACES[place]?.(give) } as never;
-        const definition = defineWorkflow({ name: "hostile", startAt: "n" as never, nodes });
+        const definition = defineWorkflow({ name: "hostile", startAt: "n", nodes });
         const { end } = await execute(definition, { host: new MemoryHost() });
         expect(["finished", "parked"]).toContain(end.kind);
       }),

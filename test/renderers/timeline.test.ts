@@ -34,7 +34,7 @@ test("every event type that src/state writes has words of its own", () => {
 test("a refused answer is told with who tried what, and why it did not count", () => {
   const detail = { reason: "unknownActor", choice: "approve", by: null, channel: "telegram:default" };
   expect(timelineText({ type: "decision.refused", detail })).toBe(
-    "An answer did not count (unknownActor): approve by somebody who may not answer over telegram:default",
+    "An answer did not count (unknown actor): approve by somebody who may not answer over telegram:default",
   );
 });
 
@@ -55,11 +55,20 @@ test.each([
   expect(timelineText({ type: "effect.reserved", detail: { effectType: "release", attempt: 1, state } })).toBe(words);
 });
 
-test.each(["notOnList", "remoteOnly", "accountUnmapped", "alreadyDecided", "stale", "expired", "unknownChoice", "tooLong: 4100"])(
-  "an answer that was refused as %s is told in words",
-  (reason) => {
-    const text = timelineText({ type: "decision.refused", detail: { reason, choice: "approve", by: "Ann", channel: "telegram" } });
-    expect(text).not.toContain(reason.split(":")[0]);
-    expect(text).toMatch(/^An answer did not count \([a-z ,]+(: 4100)?\): approve by Ann over telegram$/);
-  },
-);
+test.each([
+  "notOnList",
+  "remoteOnly",
+  "accountUnmapped",
+  "alreadyDecided",
+  "stale",
+  "expired",
+  "unknownChoice",
+  "tooLong: 4100",
+])("an answer that was refused as %s is told in words", (reason) => {
+  const text = timelineText({
+    type: "decision.refused",
+    detail: { reason, choice: "approve", by: "Ann", channel: "telegram" },
+  });
+  expect(text).not.toContain(reason.split(":")[0]);
+  expect(text).toMatch(/^An answer did not count \([a-z ,]+(: 4100)?\): approve by Ann over telegram$/);
+});

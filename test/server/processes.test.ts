@@ -59,7 +59,10 @@ test("a group that was registered before the machine was started again is somebo
   );
   await once(children.at(-1) as ChildProcess, "exit");
   expect(groupAlive(leader)).toBe(true);
-  await reapOrphans([{ pid: leader, startIdentity: "linux-proc-start:1@11111111-2222-3333-4444-555555555555" }], silent);
+  await reapOrphans(
+    [{ pid: leader, startIdentity: "linux-proc-start:1@11111111-2222-3333-4444-555555555555" }],
+    silent,
+  );
   expect(groupAlive(leader)).toBe(true);
   // Of this boot it can only be ours.
   await reapOrphans([{ pid: leader, startIdentity: `linux-proc-start:1@${bootId()}` }], silent);

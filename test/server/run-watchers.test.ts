@@ -16,5 +16,7 @@ test("who watches a run that cannot be shown is told why, and the watch ends", (
   const watchers = new RunWatchers({ read: { runs: { get } } } as unknown as Store, systemClock, silent);
   const sent: [string, JsonValue][] = [];
   watchers.watch("7k3f", (payload, event = "run") => sent.push([event, payload]) > 0);
-  expect(sent).toMatchObject([["unavailable", { kind: "storageBroken", message: "A page of the database is damaged." }]]);
+  expect(sent).toMatchObject([
+    ["unavailable", { kind: "storageBroken", message: "A page of the database is damaged." }],
+  ]);
 });

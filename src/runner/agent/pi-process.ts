@@ -44,7 +44,6 @@ const GONE: PiRecord = { type: "response", success: false, error: "Pi is gone." 
 
 /** Variables of the runner that are no business of an agent. */
 
-
 export interface PiStart {
   readonly pi: PiConfig;
   readonly args: readonly string[];

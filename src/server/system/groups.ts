@@ -38,6 +38,9 @@ export async function killGroup(
       if (times > 1) log.warn({ pid: group, name, times }, "a process group is gone at last");
       return;
     }
-    log.error({ pid: group, name, times }, "a process group is still there after SIGKILL; nothing of it is started again");
+    log.error(
+      { pid: group, name, times },
+      "a process group is still there after SIGKILL; nothing of it is started again",
+    );
   }
 }

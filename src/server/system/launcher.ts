@@ -15,7 +15,6 @@ import type { Child, ChildExit, ChildSpec, Launcher, Log } from "../ports.ts";
 import type { ChildFault } from "./child-faults.ts";
 import { groupGone, killGroup } from "./groups.ts";
 
-
 /** Entries of children by kind and channel kind, relative to the built tree; children are started by path, never imported. */
 const ENTRIES = {
   runner: "../../runner/main.js",

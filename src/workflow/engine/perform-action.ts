@@ -121,7 +121,11 @@ class ActionRun {
     if (called.kind === "timedOut") return { applied: "unknown", reason: "Looking took too long." };
     if (called.kind === "threw") return { applied: "unknown", reason: `Looking failed: ${messageOf(called.error)}` };
     try {
-      const { applied, output, reason } = (called.value ?? {}) as { applied?: unknown; output?: unknown; reason?: string };
+      const { applied, output, reason } = (called.value ?? {}) as {
+        applied?: unknown;
+        output?: unknown;
+        reason?: string;
+      };
       if (applied === true) return { applied, output };
       return applied === false ? { applied } : { applied: "unknown", reason: reason ?? "Looking did not tell." };
     } catch (error) {

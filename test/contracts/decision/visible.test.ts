@@ -38,5 +38,6 @@ describe.each(Object.entries(INVISIBLE))("%s", (_name, text) => {
 });
 
 test("an emoji, a letter beside invisible characters, and other scripts can be seen", () => {
-  for (const text of ["\u2705", "\u200bA", "\u0939\u093e\u0901", "👩‍💻", "\u200f\u05db\u05df"]) expect(isVisible(text)).toBe(true);
+  for (const text of ["\u2705", "\u200bA", "\u0939\u093e\u0901", "👩‍💻", "\u200f\u05db\u05df"])
+    expect(isVisible(text)).toBe(true);
 });

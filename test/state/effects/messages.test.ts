@@ -169,7 +169,13 @@ describe("the outcome of an attempt", () => {
     expect(card).toMatchObject({ status: "rejected", settleWith: way });
     expect(world.store.read.decisions.get(first.decisionId).notes[0]).toContain(way);
     expect(runView(world.store, first.runId, world.clock.at).nextStep).toBe(way);
-    const recover = { action: "retry", part: null, reference: null, actor: { type: "human", id: "cli" }, receipt: null } as const;
+    const recover = {
+      action: "retry",
+      part: null,
+      reference: null,
+      actor: { type: "human", id: "cli" },
+      receipt: null,
+    } as const;
     await world.store.effects.recover({ ...recover, effect: card?.shortId ?? "" });
     expect(world.store.read.decisions.get(first.decisionId).notes).toEqual([]);
     expect(runView(world.store, first.runId, world.clock.at).nextStep).toBeNull();
