@@ -22,6 +22,37 @@ const list = (value: unknown): string => (Array.isArray(value) ? value.map(str).
 
 const seconds = (value: unknown): string => `${Math.ceil(Number(value) / 1_000)} s`;
 
+/** How an attempt of an effect begins. */
+const RESERVED: Readonly<Record<string, string>> = {
+  repeat: "is done again with the same key",
+  observe: "may have happened; looking first",
+};
+
+/** What became of an attempt of an effect. */
+const REPORTED: Readonly<Record<string, string>> = {
+  applied: "done",
+  rejected: "failed",
+  notApplied: "looked, it had not happened",
+  ambiguous: "not known whether it happened",
+};
+
+const REFUSED: Readonly<Record<string, string>> = {
+  notOnList: "not among those who may answer",
+  remoteOnly: "it must come from another device",
+  accountUnmapped: "the account belongs to nobody by name, and several persons must agree",
+  alreadyDecided: "the decision was over",
+  stale: "it was for another version of the question",
+  expired: "it came too late",
+  unknownChoice: "there is no such choice",
+};
+
+/** Why an answer did not count; a rule of the text comes with what was seen. */
+function refusedBecause(reason: string): string {
+  const [rule = "", seen] = reason.split(": ");
+  const words = REFUSED[rule] ?? rule.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return seen === undefined ? words : `${words}: ${seen}`;
+}
+
 const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "run.queued": (v) => `Queued: ${str(v["workflow"])}`,
   "runner.launched": (v) => `Runner started (${str(v["command"])}, generation ${str(v["generation"])})`,
@@ -40,8 +71,10 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "run.cancelled": (v) => `Run cancelled${tail(str(v["reason"]))}`,
   "node.finished": (v) =>
     `${str(v["nodeId"])} ${v["outcome"] === "ok" ? "done" : str(v["outcome"]).replace("_", " ")}${tail(errorOf(v))}`,
-  "effect.reserved": (v) => `Effect ${str(v["effectType"])} begins (attempt ${str(v["attempt"])})`,
-  "effect.reported": (v) => `Effect ${str(v["effectType"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
+  "effect.reserved": (v) =>
+    `Effect ${str(v["effectType"])} ${RESERVED[str(v["state"])] ?? "begins"} (attempt ${str(v["attempt"])})`,
+  "effect.reported": (v) =>
+    `Effect ${str(v["effectType"])}: ${REPORTED[str(v["outcome"])] ?? str(v["outcome"])}${tail(errorOf(v))}`,
   "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}`,
   "checkpoint.requested": (v) =>
     `Stopped at checkpoint ${str(v["nodeId"])} (${str(v["shortId"])})${tail(str(v["summary"]))}`,
@@ -69,7 +102,7 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "decision.answered": (v) =>
     `Answered: ${str(v["choice"])}${tail(str(v["input"]))} by ${str(v["by"])} over ${str(v["channel"])}`,
   "decision.refused": (v) =>
-    `An answer did not count (${str(v["reason"])})${tail(str(v["choice"]))} by ${str(v["by"]) || "somebody who may not answer"} over ${str(v["channel"])}`,
+    `An answer did not count (${refusedBecause(str(v["reason"]))})${tail(str(v["choice"]))} by ${str(v["by"]) || "somebody who may not answer"} over ${str(v["channel"])}`,
   "decision.timedOut": (v) => `No answer in time; the default is used: ${str(v["choice"])}`,
   "decision.expired": () => "No answer in time, and no default",
   "decision.cancelled": (v) => `Decision cancelled${tail(str(v["reason"]))}`,

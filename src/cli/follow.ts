@@ -12,8 +12,7 @@ export type FollowEnd = { kind: "view"; view: RunView } | { kind: "signal"; sign
 
 /** Whether following makes sense no longer: the run is over, or only a command can move it. */
 export function isAtRest(view: RunView): boolean {
-  if (view.run.finishedAt !== null || view.run.status === "ambiguous") return true;
-  return view.run.status === "queued" && view.nextStep !== null;
+  return view.run.finishedAt !== null || view.run.status === "ambiguous" || view.run.status === "parked";
 }
 
 /** Resolves when the run is at rest or a signal came. Throws the watch's error. */

@@ -2,10 +2,11 @@
  * A watch on one run that outlives its connection: after a loss it connects again with backoff and goes on with a new
  * snapshot. Nothing is replayed; a view is always the whole present state.
  */
-import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import { fromErrorRecord, HoldpointError, isHoldpointError } from "../contracts/errors.ts";
 import { CLIENT } from "../contracts/limits.ts";
 import type { ClientEvent } from "../contracts/protocol/client.ts";
 import { runViewSchema, type RunView } from "../contracts/protocol/operations.ts";
+import { errorRecordSchema } from "../contracts/protocol/shared.ts";
 import { backoffMs, pause } from "./backoff.ts";
 import type { Connection } from "./connection.ts";
 import { requestOf, resultOf } from "./requests.ts";
@@ -99,7 +100,11 @@ async function once(
 
 function take(event: ClientEvent, onView: (view: RunView) => void): HoldpointError | undefined {
   if (event.event === "unavailable") {
-    return new HoldpointError("serverUnavailable", "The server stopped sending views of this run.");
+    const cause = errorRecordSchema.safeParse(event.payload);
+    if (!cause.success) return new HoldpointError("serverUnavailable", "The server stopped sending views of this run.");
+    const { kind, message, remedy } = fromErrorRecord(cause.data);
+    // Connecting again would meet the same: the watch ends with the cause.
+    return new HoldpointError(kind, `The server cannot show this run: ${message}`, { remedy });
   }
   const parsed = runViewSchema.safeParse(event.payload);
   if (!parsed.success) {

@@ -2,6 +2,7 @@
  * Every error a person or a program can meet, with a stable code, when it happens and what to do.
  * `kind` is the word code branches on, `code` is what is printed, searched for and documented.
  */
+import { TEST_SEAMS } from "./test-seams.ts";
 
 interface ErrorEntry {
   readonly code: `HP${number}`;
@@ -65,8 +66,8 @@ export const ERRORS = {
   },
   testSeamRefused: {
     code: "HP204",
-    when: "A test seam (fault or clock) is requested while a Telegram profile points outside this machine.",
-    remedy: "Unset HOLDPOINT_FAULT and HOLDPOINT_TEST_CLOCK; they work only with a loopback apiRoot.",
+    when: "A test seam (fault, clock or adapter) is requested while a Telegram profile points outside this machine.",
+    remedy: `Unset ${TEST_SEAMS.join(", ")}; they work only with a loopback apiRoot.`,
   },
   workflowNotFound: {
     code: "HP301",
@@ -434,16 +435,68 @@ export class HoldpointError extends Error {
   }
 }
 
-/** True for our errors, also across two copies of this module. */
-export function isHoldpointError(error: unknown): error is HoldpointError {
-  return error instanceof Error && error.name === "HoldpointError" && "kind" in error && "remedy" in error;
+/** `instanceof` for values that foreign code threw: a proxy can make the question itself throw. */
+export function isA<T>(thrown: unknown, type: abstract new (...args: never[]) => T): thrown is T {
+  try {
+    return thrown instanceof type;
+  } catch {
+    return false;
+  }
 }
 
-/** Any thrown value as a record; foreign errors become `internal` (or the given kind) with their message. */
+/** True for our errors, also across two copies of this module. */
+export function isHoldpointError(error: unknown): error is HoldpointError {
+  try {
+    if (!(error instanceof Error) || error.name !== "HoldpointError") return false;
+    const { code, kind, message, remedy, toRecord } = error as Partial<HoldpointError>;
+    return [code, kind, message, remedy].every((text) => typeof text === "string") && typeof toRecord === "function";
+  } catch {
+    return false;
+  }
+}
+
+/** The text of anything that can be thrown; never throws itself, whatever getters and traps the value has. */
+export function messageOf(thrown: unknown): string {
+  try {
+    if (thrown instanceof Error) {
+      const text: unknown = thrown.message || thrown.name;
+      return typeof text === "string" ? text : "an error whose message is no text";
+    }
+    const text: unknown = typeof thrown === "object" && thrown !== null ? JSON.stringify(thrown) : String(thrown);
+    return typeof text === "string" ? text : `a value of type ${typeof thrown}`;
+  } catch {
+    return `a value of type ${typeof thrown} that cannot be read`;
+  }
+}
+
+/** The stack of a thrown value, if it has a readable one. */
+export function stackOf(thrown: unknown): string | undefined {
+  try {
+    return thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Any thrown value as an error of ours; foreign ones become `internal`, or the given kind, with their message. */
+export function asHoldpointError(thrown: unknown, kind: ErrorKind = "internal"): HoldpointError {
+  try {
+    // What cannot be told as a record is none of ours, whatever it looks like.
+    if (isHoldpointError(thrown) && thrown.toRecord().message === thrown.message) return thrown;
+  } catch {
+    // Its getters throw.
+  }
+  return new HoldpointError(kind, messageOf(thrown), { cause: thrown });
+}
+
+/** Any thrown value as a record. Never throws. */
 export function toErrorRecord(error: unknown, kind: ErrorKind = "internal"): ErrorRecord {
-  if (isHoldpointError(error)) return error.toRecord();
-  const message = error instanceof Error ? error.message : String(error);
-  return new HoldpointError(kind, message).toRecord();
+  try {
+    if (isHoldpointError(error)) return error.toRecord();
+  } catch {
+    // It looked like one of ours at first.
+  }
+  return new HoldpointError(kind, messageOf(error)).toRecord();
 }
 
 /** A record from the wire as a throwable error; an unknown kind is kept readable as `internal`. */

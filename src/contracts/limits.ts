@@ -164,7 +164,11 @@ export const LEASE = {
 export const PROCESS = {
   readyMs: 15_000,
   killGraceMs: 2_000,
+  /** What was killed is gone at once; what is not is killed again, and told. */
+  killAgainMs: 5_000,
   stopGraceMs: 5_000,
+  /** A runner that is silent beyond its step's time limit is asked for a sign of life, and has this long: a busy machine answers late. */
+  signOfLifeMs: 10_000,
   restartMinMs: 1_000,
   restartMaxMs: 60_000,
   /** A child's captured stderr. */

@@ -5,11 +5,11 @@
  *
  * What has neither group, descent nor mark left (its parent died and it was started with another environment) is not found.
  *
- * Linux reads /proc (proc(5)), other systems ask ps(1) and know no marks.
+ * Systems other than Linux know no marks.
  */
-import { execFileSync } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { allProcesses, isOfThisBoot, type ProcessEntry } from "./process-identity.ts";
 
 /** The variable that marks everything an agent starts. Its value names run, node and visit: `<run>/<node>/<visit>`. */
 export const MARK_VARIABLE = "HOLDPOINT_AGENT";
@@ -33,31 +33,18 @@ export interface Child {
   readonly mark?: string | undefined;
 }
 
-interface Entry {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly identity: string;
-}
-
 /** Between two looks; a look at some hundred processes takes about 10 ms, so the later ones are rarer. */
 const LOOK_MS = { first: 5, longest: 50 };
 
-/** The start identity of a live process, or null (a zombie counts as gone): `linux-proc-start:<ticks>` or `ps-lstart:<text>`. */
-export function startIdentity(pid: number): string | null {
-  if (process.platform === "linux") return readEntry(String(pid))?.identity ?? null;
-  return list().find((entry) => entry.pid === pid)?.identity ?? null;
-}
-
 /** The live processes of a child, itself included, never the caller. */
 export function membersOf(child: Child): number[] {
-  return members(child, list());
+  return members(child, allProcesses());
 }
 
 /** The marks of live processes, that of the caller left out; empty where the system does not tell. */
 export function marksAlive(): string[] {
   if (process.platform !== "linux") return [];
-  return list().flatMap(({ pid }) => (pid === process.pid ? [] : (markOf(pid) ?? [])));
+  return allProcesses().flatMap(({ pid }) => (pid === process.pid ? [] : (markOf(pid) ?? [])));
 }
 
 /**
@@ -90,13 +77,14 @@ export function killMembers(child: Child): void {
   for (const pid of membersOf(child)) signal(pid, "SIGKILL");
 }
 
-function members({ mark, pid: root, startIdentity: identity }: Child, all: readonly Entry[]): number[] {
+function members({ mark, pid: root, startIdentity: identity }: Child, all: readonly ProcessEntry[]): number[] {
   const self = all.find(({ pid }) => pid === process.pid);
   const found = new Set<number>();
   const groups = new Set<number>();
   const leader = all.find(({ pid }) => pid === root);
   // With the leader gone its pid cannot be taken while its group lives; a live stranger under it proves the group gone.
-  if (root !== null && (leader === undefined || leader.identity === identity)) groups.add(root);
+  const bootedSince = identity !== null && !isOfThisBoot(identity);
+  if (root !== null && !bootedSince && (leader === undefined || leader.identity === identity)) groups.add(root);
   if (root !== null && leader?.identity === identity) found.add(root);
   if (mark !== undefined && process.platform === "linux") {
     const fits = (value: string): boolean => (mark.endsWith("/") ? value.startsWith(mark) : value === mark);
@@ -124,48 +112,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // Gone meanwhile.
   }
-}
-
-function list(): Entry[] {
-  return process.platform === "linux" ? listProc() : listPs();
-}
-
-function listProc(): Entry[] {
-  const entries: Entry[] = [];
-  for (const name of readdirSync("/proc")) {
-    const entry = /^\d+$/.test(name) ? readEntry(name) : null;
-    if (entry !== null) entries.push(entry);
-  }
-  return entries;
-}
-
-function readEntry(pid: string): Entry | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The command name in parentheses may hold spaces; fields are counted after the last parenthesis.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (fields[0] === "Z" || fields[0] === "X") return null;
-    return {
-      pid: Number(pid),
-      parent: Number(fields[1]),
-      group: Number(fields[2]),
-      identity: `linux-proc-start:${fields[19]}`,
-    };
-  } catch {
-    return null;
-  }
-}
-
-function listPs(): Entry[] {
-  const text = execFileSync("ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart="], { encoding: "utf8" });
-  const entries: Entry[] = [];
-  for (const line of text.split("\n")) {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
-    if (match === null || match[4]?.startsWith("Z") === true) continue;
-    const [pid, parent, group] = [match[1], match[2], match[3]].map(Number) as [number, number, number];
-    entries.push({ pid, parent, group, identity: `ps-lstart:${match[5]}` });
-  }
-  return entries;
 }
 
 /** The mark of a process as it was started; null without one, or if it is another user's. */

@@ -1,8 +1,9 @@
 /** The two functions of a workflow that run before its first node: the input parser and the title. */
-import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import { isVisible } from "../contracts/decision/text.ts";
+import { HoldpointError, isHoldpointError, messageOf } from "../contracts/errors.ts";
 import { WORKFLOW } from "../contracts/limits.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
-import { messageOf, processTimers, toJson } from "../workflow/engine/index.ts";
+import { processTimers, toJson } from "../workflow/engine/index.ts";
 import type { WorkflowDefinition } from "../workflow/index.ts";
 
 /**
@@ -51,7 +52,7 @@ export async function titleOf(definition: WorkflowDefinition, input: JsonValue):
   const disarm = processTimers.after(WORKFLOW.titleMs, () => controller.abort());
   try {
     const made: unknown = await Promise.race([title({ input, signal }), cancelled]);
-    return typeof made === "string" ? cut(made) : null;
+    return typeof made === "string" && isVisible(made) ? cut(made) : null;
   } catch (error) {
     process.stderr.write(`title of workflow "${definition.name}": ${messageOf(error)}\n`);
     return null;

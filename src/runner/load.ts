@@ -3,11 +3,11 @@
  * the file is loaded, and its identity is told.
  */
 import type { DefinitionSnapshot, SourceFile } from "../contracts/definition.ts";
-import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, messageOf } from "../contracts/errors.ts";
 import { VALUE } from "../contracts/limits.ts";
 import type { RunnerLaunch } from "../contracts/protocol/runner.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
-import { failureOf, messageOf } from "../workflow/engine/index.ts";
+import { failureOf } from "../workflow/engine/index.ts";
 import * as workflowModule from "../workflow/index.ts";
 import { definitionDigest } from "../workflow/rules/index.ts";
 import { parseInput, titleOf } from "./describe.ts";

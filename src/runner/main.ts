@@ -4,6 +4,7 @@
  * This folder owns loading user code and the runner's side of runner.v1. It must not open the database, decide anything,
  * or outlive its pipe. Nothing but what the pipe needs is imported before the pipe is open.
  */
+import { messageOf, stackOf } from "../contracts/errors.ts";
 import { toRunnerSchema, type FromRunner, type ToRunner } from "../contracts/protocol/runner.ts";
 import { openChildPipe } from "../contracts/wire/child.ts";
 import { tidyAtOnce, tidyUp } from "./leaving.ts";
@@ -12,7 +13,7 @@ const port = openChildPipe<ToRunner, FromRunner>(toRunnerSchema, tidyUp);
 
 /** An error that user code left behind ends the runner: its state cannot be trusted any more. */
 function crash(what: string, error: unknown): never {
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const text = stackOf(error) ?? messageOf(error);
   process.stderr.write(`${what}: ${text}\n`);
   tidyAtOnce();
   process.exit(1);

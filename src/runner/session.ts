@@ -37,6 +37,7 @@ class Session {
   readonly #steps: ExecutedStep[] = [];
   readonly #mounts: MountState[] = [];
   #launched = false;
+  #stepwise = false;
   #loaded: LoadedWorkflow | undefined;
   #engine: Engine | undefined;
   #going = false;
@@ -62,6 +63,7 @@ class Session {
       case "launch":
         if (this.#launched) throw unexpected("a second launch");
         this.#launched = true;
+        this.#stepwise = frame.stepwise ?? false;
         this.#host.launched(frame);
         return this.#guard(this.#launch(frame));
       case "judge":
@@ -97,6 +99,8 @@ class Session {
         return;
       case "settings.changed":
         return this.#engine?.settingsChanged(frame.version);
+      case "ping":
+        return this.#send({ type: "alive" });
       case "claimLost":
         this.#engine?.stop("another owner has the run");
         return this.#finish({ kind: "claimLost" });
@@ -140,7 +144,7 @@ class Session {
     // Mounts whose inputs nobody has made yet are entered by the engine, which then says what they are.
     const entered = mounts.some(({ input }) => input !== undefined) || position.step > 0;
     const resume = { position, visits, results, steps: this.#steps, ...(entered ? { mounts } : {}) };
-    this.#engine = new Engine({ definition, input, host: this.#host, resume });
+    this.#engine = new Engine({ definition, input, host: this.#host, resume, stepwise: this.#stepwise });
     await this.#execute(this.#engine);
   }
 

@@ -7,6 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../contracts/errors.ts";
+import { parentOf, startIdentity } from "../contracts/process-identity.ts";
 import { takeLock } from "../state/lock.ts";
 import { openStore } from "../state/store.ts";
 import { ServerCore } from "./core.ts";
@@ -20,7 +21,6 @@ import { systemLauncher } from "./system/launcher.ts";
 import { unixListener } from "./system/listener.ts";
 import { openLog } from "./system/log.ts";
 import { reapOrphans } from "./system/orphans.ts";
-import { parentOf, processIdentity } from "./system/process-identity.ts";
 import { testSeams } from "./system/test-seams.ts";
 import { Watchman } from "./system/watchman.ts";
 
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
       agentRuns,
       watch: (pid, what) => watchman.watch(pid, what),
       unwatch: (pid) => watchman.unwatch(pid),
-      parentOf,
+      parentOf: (pid, identity) => Promise.resolve(parentOf(pid, identity)),
     },
     listener: unixListener(home.socket),
     log,
@@ -97,7 +97,7 @@ async function main(): Promise<void> {
     extraChannels: seams.channels,
     serverId: randomUUID(),
     pid: process.pid,
-    startIdentity: (await processIdentity(process.pid)) ?? "unknown",
+    startIdentity: startIdentity(process.pid) ?? "unknown",
     onStopRequest: () => void shutdown("a client asked"),
   });
   process.on("SIGTERM", () => void shutdown("SIGTERM"));

@@ -1,5 +1,5 @@
 /** `runCommandBatch`: several commands inside one action, a few at a time, with one bounded result for each. */
-import { HoldpointError } from "../contracts/errors.ts";
+import { HoldpointError, messageOf } from "../contracts/errors.ts";
 import { BATCH } from "../contracts/limits.ts";
 import type { ActionContext, CommandOptions } from "./context.ts";
 
@@ -127,7 +127,7 @@ async function runItem(
     return {
       ...empty,
       outcome: stopped ? "cancelled" : "failed",
-      error: bound(error instanceof Error ? error.message : String(error)),
+      error: bound(messageOf(error)),
     };
   }
 }

@@ -1,5 +1,6 @@
 /** `defineWorkflow`: nodes, mounts and edges become one checked definition, and its snapshot without functions. */
 import type { DefinitionSnapshot } from "../contracts/definition.ts";
+import { isVisible } from "../contracts/decision/text.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import { WORKFLOW } from "../contracts/limits.ts";
 import { compileWorkflow, hasReferences, type CompileOptions } from "./compile.ts";
@@ -132,6 +133,13 @@ export function defineWorkflow<
   const { exits = {}, includes = {}, registry, settings } = options;
   if (typeof name !== "string" || name === "" || name.length > WORKFLOW.titleChars) {
     throw new HoldpointError("workflowInvalid", `A workflow needs a name of 1 to ${WORKFLOW.titleChars} characters.`);
+  }
+  for (const [field, text] of Object.entries({ name, title })) {
+    if (typeof text === "string" && !isVisible(text))
+      throw new HoldpointError(
+        "workflowInvalid",
+        `Workflow ${JSON.stringify(name)}: ${field} shows nothing; nobody could see it.`,
+      );
   }
   if (input !== undefined && typeof input !== "function") {
     throw new HoldpointError("workflowInvalid", `Workflow "${name}": input is ${typeof input}; it is a function.`);

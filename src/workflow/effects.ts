@@ -105,7 +105,11 @@ export function outcomeUnknown(message: string, cause?: unknown): Error {
 
 /** Whether a thrown value was made by `outcomeUnknown`. */
 export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof Error && UNKNOWN in error;
+  try {
+    return error instanceof Error && UNKNOWN in error;
+  } catch {
+    return false;
+  }
 }
 
 function checkedType(type: string): string {

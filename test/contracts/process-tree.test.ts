@@ -2,14 +2,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
-import {
-  endTree,
-  MARK_VARIABLE,
-  marksAlive,
-  membersOf,
-  runMark,
-  startIdentity,
-} from "../../src/contracts/process-tree.ts";
+import { bootId, startIdentity } from "../../src/contracts/process-identity.ts";
+import { endTree, MARK_VARIABLE, marksAlive, membersOf, runMark } from "../../src/contracts/process-tree.ts";
 
 const mark = `test-${process.pid}`;
 const children: ChildProcess[] = [];
@@ -69,7 +63,7 @@ test("what ignores TERM is killed after the grace", { skip: !linux }, async () =
 
 test("a pid that belongs to somebody else now is left alone", async () => {
   const stranger = await shell("echo $$; exec sleep 600");
-  expect(await endTree({ pid: stranger.pid, startIdentity: "linux-proc-start:1" }, 10, 100)).toEqual([]);
+  expect(await endTree({ pid: stranger.pid, startIdentity: `linux-proc-start:1@${bootId()}` }, 10, 100)).toEqual([]);
   expect(startIdentity(stranger.pid)).toBe(stranger.startIdentity);
 });
 

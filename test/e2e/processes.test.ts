@@ -80,7 +80,7 @@ describe("a runner that is killed", () => {
     const file = stage.file();
     const run = await stage.start("exits", { file });
     const view = await stage.waitForRun(run, ({ nextStep }) => nextStep !== null, "a run that cannot go on");
-    expect(view.run.status).toBe("queued");
+    expect(view.run.status).toBe("parked");
     expect(view.timeline.at(-1)).toMatchObject({ type: "run.parked", detail: { reason: "runnerNoProgress" } });
     expect(view.run.reason).toMatch(/leaving on purpose/);
     expect(view.nextStep).toContain("holdpoint resume");

@@ -34,7 +34,7 @@ test("every event type that src/state writes has words of its own", () => {
 test("a refused answer is told with who tried what, and why it did not count", () => {
   const detail = { reason: "unknownActor", choice: "approve", by: null, channel: "telegram:default" };
   expect(timelineText({ type: "decision.refused", detail })).toBe(
-    "An answer did not count (unknownActor): approve by somebody who may not answer over telegram:default",
+    "An answer did not count (unknown actor): approve by somebody who may not answer over telegram:default",
   );
 });
 
@@ -45,4 +45,30 @@ test("a very long error is cut in the sentence", () => {
 
 test("an unknown event is shown by its type", () => {
   expect(timelineText({ type: "future.event", detail: {} })).toBe("future.event");
+});
+
+test.each([
+  ["observe", "Effect release may have happened; looking first (attempt 1)"],
+  ["repeat", "Effect release is done again with the same key (attempt 1)"],
+  ["fresh", "Effect release begins (attempt 1)"],
+])("an effect that is reserved as %s is told as what it is", (state, words) => {
+  expect(timelineText({ type: "effect.reserved", detail: { effectType: "release", attempt: 1, state } })).toBe(words);
+});
+
+test.each([
+  "notOnList",
+  "remoteOnly",
+  "accountUnmapped",
+  "alreadyDecided",
+  "stale",
+  "expired",
+  "unknownChoice",
+  "tooLong: 4100",
+])("an answer that was refused as %s is told in words", (reason) => {
+  const text = timelineText({
+    type: "decision.refused",
+    detail: { reason, choice: "approve", by: "Ann", channel: "telegram" },
+  });
+  expect(text).not.toContain(reason.split(":")[0]);
+  expect(text).toMatch(/^An answer did not count \([a-z ,]+(: 4100)?\): approve by Ann over telegram$/);
 });

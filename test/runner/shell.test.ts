@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CommandResult, CommandSpec } from "../../src/contracts/command.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import { SHELL } from "../../src/contracts/limits.ts";
-import { membersOf, startIdentity } from "../../src/contracts/process-tree.ts";
+import { startIdentity } from "../../src/contracts/process-identity.ts";
+import { membersOf } from "../../src/contracts/process-tree.ts";
 import { runCommand, type Registrar } from "../../src/runner/shell/index.ts";
 
 let folder: string;

@@ -28,7 +28,7 @@ const row: RunListRow = {
   finishedAt: null,
 };
 
-// The order of CONTRACTS 3.4: terminal, ambiguous, paused, pending request, running, queued.
+// Terminal, ambiguous, paused, pending request, running, parked, queued.
 test.each<[string, Partial<RunListRow>, string]>([
   [
     "a finished run stays finished, whatever is unsettled",
@@ -48,7 +48,7 @@ test.each<[string, Partial<RunListRow>, string]>([
     "waiting",
   ],
   ["a starting runner is running", { queueStatus: "starting" }, "running"],
-  ["a parked run without a question is queued", { queueStatus: "parked", parkReason: "runnerNoProgress" }, "queued"],
+  ["a parked run without a question is parked", { queueStatus: "parked", parkReason: "runnerNoProgress" }, "parked"],
   ["a new run is queued", { status: "queued", queueStatus: "queued" }, "queued"],
 ])("%s", (_name, change, expected) => {
   expect(displayStatus({ ...row, ...change })).toBe(expected);

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
-import { startIdentity } from "../../src/contracts/process-tree.ts";
+import { startIdentity } from "../../src/contracts/process-identity.ts";
 import { Watchman } from "../../src/server/system/watchman.ts";
 
 const children: ChildProcess[] = [];

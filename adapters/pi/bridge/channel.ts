@@ -10,7 +10,8 @@ import {
   type ToBridge,
   type ToolCall,
 } from "../../../src/contracts/pi/bridge.ts";
-import { killMembers, startIdentity } from "../../../src/contracts/process-tree.ts";
+import { startIdentity } from "../../../src/contracts/process-identity.ts";
+import { killMembers } from "../../../src/contracts/process-tree.ts";
 import { framePort, type FramePort } from "../../../src/contracts/wire/frames.ts";
 
 type Verdict = Extract<ToBridge, { type: "verdict" }>;

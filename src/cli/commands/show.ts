@@ -125,7 +125,7 @@ function outside(context: Context, effects: readonly EffectSummary[]): void {
 
 function colourOf(status: string): Paint {
   if (status === "completed") return "green";
-  if (status === "failed" || status === "timed_out" || status === "ambiguous") return "red";
+  if (status === "failed" || status === "timed_out" || status === "ambiguous" || status === "parked") return "red";
   return "yellow";
 }
 

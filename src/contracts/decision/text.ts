@@ -7,6 +7,14 @@ import type { Problem } from "./issues.ts";
 // oxlint-disable-next-line no-control-regex -- finding control characters is the purpose
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
+/** Everything that shows nothing: white space of all kinds, zero-width characters, direction controls, fillers, the empty Braille cell. */
+const INVISIBLE = /[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]/gu;
+
+/** Whether a reader sees anything of a text. */
+export function isVisible(text: string): boolean {
+  return text.replace(INVISIBLE, "") !== "";
+}
+
 /** CR LF and CR become LF. Nothing else is changed: a text is stored as it was written. */
 export function normalizeLineEnds(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
@@ -17,7 +25,7 @@ export interface TextRule {
   readonly lines: boolean;
   /** Longest length in UTF-16 units. */
   readonly units: number;
-  /** Whether it must hold something besides white space. */
+  /** Whether it must hold something that can be seen. */
   readonly filled: boolean;
 }
 
@@ -31,7 +39,9 @@ export function textProblem(text: string, rule: TextRule, path: Problem["path"])
       seen: text.length,
     };
   }
-  if (rule.filled && text.trim() === "") return { path, text: "is empty" };
+  if (rule.filled && !isVisible(text)) {
+    return { path, text: text.trim() === "" ? "is empty" : "consists of invisible characters only" };
+  }
   if (!isWellFormed(text)) return { path, text: "has half of a surrogate pair" };
   const control = CONTROL.exec(text) ?? (rule.lines ? null : /[\n\t]/.exec(text));
   if (control === null) return undefined;

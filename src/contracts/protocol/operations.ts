@@ -14,12 +14,16 @@ export const runSummarySchema = z.strictObject({
   shortId: z.string(),
   workflow: z.string(),
   title: z.string().nullable(),
-  /** Display status, derived in one place (CONTRACTS 3.4). */
+  /**
+   * Display status, derived in one place. `queued` goes on by itself; `parked` does not, for the cause in `reason`, before the
+   * command in a view's `nextStep`.
+   */
   status: z.enum([
     "queued",
     "running",
     "waiting",
     "paused",
+    "parked",
     "completed",
     "failed",
     "timed_out",
@@ -272,6 +276,7 @@ export const serverStatusSchema = z.strictObject({
   home: z.string(),
   startedAt: z.number().int(),
   now: z.number().int(),
+  /** Number of runs by their state; those that are parked with a cause count as `parked` only. */
   runs: z.record(z.string(), z.number().int()),
   pendingDecisions: z.number().int(),
   ambiguousEffects: z.number().int(),

@@ -94,6 +94,11 @@ export const runnerLaunchSchema = z.strictObject({
     .optional(),
   /** Folder in which the agents of this run keep their sessions. */
   agentsDir: z.string().nullable().optional(),
+  /**
+   * No node starts before every earlier step is durable: the last runner of this run stopped giving way, and the server
+   * must know at which node.
+   */
+  stepwise: z.literal(true).optional(),
 });
 export type RunnerLaunch = z.infer<typeof runnerLaunchSchema>;
 
@@ -171,6 +176,8 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
   }),
   /** A scope of settings has another version; attempts that begin from now on see it. */
   z.strictObject({ type: z.literal("settings.changed"), version: settingsVersionSchema }),
+  /** Asks for `alive`, which only an event loop that goes round can send. */
+  z.strictObject({ type: z.literal("ping") }),
   z.strictObject({ type: z.literal("claimLost") }),
   /** End now: the run was paused, cancelled, or the server stops. */
   z.strictObject({ type: z.literal("stop"), reason: z.string() }),
@@ -313,6 +320,7 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
   }),
   /** The last step; ends the run. Sent only when every earlier step is durable. */
   z.strictObject({ type: z.literal("finish"), messageId: z.number().int(), entry: stepEntrySchema }),
+  z.strictObject({ type: z.literal("alive") }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
   /** Instead of `exiting`: the process is as it was before the launch and may take the next one of the same sources. */
   z.strictObject({ type: z.literal("released") }),

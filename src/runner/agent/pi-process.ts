@@ -16,7 +16,9 @@ import {
   type ToBridge,
 } from "../../contracts/pi/bridge.ts";
 import { piCommand, piEnvironment } from "../../contracts/pi/check.ts";
-import { endTree, MARK_VARIABLE, startIdentity, type Child } from "../../contracts/process-tree.ts";
+import { TEST_SEAMS } from "../../contracts/test-seams.ts";
+import { startIdentity } from "../../contracts/process-identity.ts";
+import { endTree, MARK_VARIABLE, type Child } from "../../contracts/process-tree.ts";
 import { framePort, LineSplitter, type FramePort } from "../../contracts/wire/frames.ts";
 
 /** Waits for the first of the promises, at most `ms`. */
@@ -41,7 +43,6 @@ const UNREAD = ["message_update", "message_start", "tool_execution_update", "age
 const GONE: PiRecord = { type: "response", success: false, error: "Pi is gone." };
 
 /** Variables of the runner that are no business of an agent. */
-const WITHHELD = ["HOLDPOINT_FAULT", "HOLDPOINT_FAULT_CHILD", "HOLDPOINT_TEST_CLOCK"];
 
 export interface PiStart {
   readonly pi: PiConfig;
@@ -114,7 +115,7 @@ export class PiProcess {
       [MARK_VARIABLE]: bridge.mark,
       [BRIDGE_VARIABLE]: JSON.stringify(launch),
     };
-    for (const name of WITHHELD) delete env[name];
+    for (const name of TEST_SEAMS) delete env[name];
     const process = spawn(program, [...first, ...args], {
       cwd,
       env,

@@ -3,7 +3,8 @@
  * those that outlive it, since they are registered there.
  */
 import { SHELL, WIRE } from "../../contracts/limits.ts";
-import { endTree, startIdentity, type Child } from "../../contracts/process-tree.ts";
+import { startIdentity } from "../../contracts/process-identity.ts";
+import { endTree, type Child } from "../../contracts/process-tree.ts";
 import { beforeLeaving } from "../leaving.ts";
 
 export type Group = Child & { readonly pid: number; readonly startIdentity: string };

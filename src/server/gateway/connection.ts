@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import {
   toServerSchema,
+  type ClientEvent,
   type ClientRequest,
   type ClientResponse,
   type Hello,
@@ -19,7 +20,7 @@ import { framePort, type FramePort } from "../../contracts/wire/frames.ts";
 import type { Log } from "../ports.ts";
 
 /** Sends one event; false when the client does not read and has enough waiting: the newest state is to be sent later. */
-export type Send = (payload: JsonValue) => boolean;
+export type Send = (payload: JsonValue, event?: ClientEvent["event"]) => boolean;
 
 /** Bytes that may wait for a client before it gets no further events. */
 const BACKLOG_BYTES = 1_048_576;
@@ -74,9 +75,10 @@ export function serveConnection(stream: Duplex, deps: ConnectionDeps, onClose: (
     setImmediate(() => {
       if (port.closed) return;
       subscriptions.add(
-        begin((payload) => {
-          if (port.backlog > BACKLOG_BYTES) return false;
-          sendSafely(port, { type: "event", subscriptionId, event: "run", payload }, deps.log);
+        begin((payload, event = "run") => {
+          // The last word of a subscription is told in any case.
+          if (event === "run" && port.backlog > BACKLOG_BYTES) return false;
+          sendSafely(port, { type: "event", subscriptionId, event, payload }, deps.log);
           return true;
         }),
       );

@@ -8,7 +8,7 @@ import { cpus } from "node:os";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { LANES, LEASE, PROCESS } from "../../contracts/limits.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
-import type { Launch } from "../../state/store.ts";
+import type { Launch, RunnerEnded } from "../../state/store.ts";
 import { type CrashLog, gist } from "../crash-log.ts";
 import { untilWritten } from "../until-written.ts";
 import type { ChildExit, Ports, Timer } from "../ports.ts";
@@ -102,20 +102,22 @@ export class RunScheduler {
 
   /** One claim, which holds a slot until it is known what it found; then the queue is looked at again, whatever it was. */
   #launch(now: number): void {
-    const claim = this.#claim().then(
-      () => {
-        this.#claims.delete(claim);
-        // It may have found nothing because it came before what is due now, while others were counted on to take that.
-        this.wake();
-      },
-      (error: unknown) => {
-        this.#claims.delete(claim);
-        this.#deps.log.error({ error: String(error) }, "claiming a run failed");
-        // Whoever woke us will not do so again for this run.
-        if (!this.#stopped) this.#wakeAt(now + CLAIM_AGAIN_MS);
-      },
-    );
+    const claim = this.#tryClaim(now, () => this.#claims.delete(claim));
     this.#claims.add(claim);
+  }
+
+  async #tryClaim(now: number, ended: () => void): Promise<void> {
+    try {
+      await this.#claim();
+      ended();
+      // It may have found nothing because it came before what is due now, while others were counted on to take that.
+      this.wake();
+    } catch (error) {
+      ended();
+      this.#deps.log.error({ error: String(error) }, "claiming a run failed");
+      // Whoever woke us will not do so again for this run.
+      if (!this.#stopped) this.#wakeAt(now + CLAIM_AGAIN_MS);
+    }
   }
 
   #wakeAt(at: number): void {
@@ -201,16 +203,8 @@ export class RunScheduler {
       const ended = await untilWritten(this.#deps, "the end of a runner", () =>
         store.runs.runnerEnded({
           runnerEpoch: claim.runnerEpoch,
-          // A proposal that was refused is the runner's failure to advance, not a stop by us.
-          outcome: absent
-            ? "absent"
-            : session?.error?.kind === "runnerTimedOut"
-              ? "timedOut"
-              : crashed || (end === "stopped" && session?.error)
-                ? "crashed"
-                : end === "stopped"
-                  ? "stopped"
-                  : "exited",
+          outcome: absent ? "absent" : outcomeOf(session, crashed),
+          held: session?.held,
           error: error ? toErrorRecord(error) : null,
           bySignal: crashed && session?.error === undefined && exit !== null && exit.signal !== null,
         }),
@@ -251,7 +245,9 @@ export class RunScheduler {
     session.onReady = () => clearTimeout(startGuard);
     session.onEnd = () => {
       clearTimeout(startGuard);
-      leaveGuard = setTimeout(() => void worker.end(), LEAVE_MS);
+      // One that does not give way does not hear that it is to leave.
+      if (session.held !== undefined) void worker.end();
+      else leaveGuard = setTimeout(() => void worker.end(), LEAVE_MS);
       this.#deps.wake.views();
       this.#deps.wake.runs();
       // Cards tell that the run has ended or waits for an operator.
@@ -302,6 +298,13 @@ export class RunScheduler {
       this.#armRenewal();
     });
   }
+}
+
+function outcomeOf(session: RunSession | undefined, crashed: boolean): RunnerEnded["outcome"] {
+  if (session?.held !== undefined || session?.error?.kind === "runnerTimedOut") return "timedOut";
+  // A proposal that was refused is the runner's failure to advance, not a stop by us.
+  if (crashed || (session?.end === "stopped" && session.error)) return "crashed";
+  return session === undefined || session.end === "stopped" ? "stopped" : "exited";
 }
 
 function crashError(runId: string, exit: ChildExit | null): HoldpointError {

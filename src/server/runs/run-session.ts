@@ -2,23 +2,23 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
+import { asHoldpointError, HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
-import type { Launch, Store } from "../../state/store.ts";
+import type { HeldStep, Launch, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
-import { isUnwritten, pause } from "../until-written.ts";
+import { isUnwritten, pause, untilWritten } from "../until-written.ts";
 import type { Child, Clock, Log, Ports } from "../ports.ts";
 import type { AgentNodes } from "./agent-nodes.ts";
 import { ContentExchange } from "./content-exchange.ts";
 import { type Proposal, take } from "./proposals.ts";
 import { resumeFrames } from "./resume-frames.ts";
 import { fileOf, readSource } from "./source-files.ts";
+import { StepWatchdog } from "./step-watchdog.ts";
 
-/** Waits between attempts to write when the disk is full. */
+/** A runner whose steps could not be written goes back after this long. */
 const STORAGE_RETRY_MS = 1_000;
-const STORAGE_RETRY_MAX_MS = 30_000;
 
 /** A runner that proposes the same refused step this often will not come to another opinion. */
 const REWINDS_PER_STEP = 3;
@@ -43,6 +43,8 @@ export class RunSession {
   end: SessionEnd = "open";
   /** The last error this session met; kept for the run's record. */
   error: HoldpointError | undefined;
+  /** The step that never gave way, for which the runner was ended. */
+  held: HeldStep | undefined;
   readonly claimed: Launch;
   readonly child: Child<FromRunner, ToRunner>;
   /** What was loaded; known with `ready`. */
@@ -60,6 +62,7 @@ export class RunSession {
   #rewoundTo: number | undefined;
   #lastRewind = -1;
   #rewindsHere = 0;
+  #watchdog: StepWatchdog | undefined;
   /** Called once when the runner has said `ready`, or ended before. */
   onReady: () => void = () => undefined;
   onEnd: (end: SessionEnd) => void = () => undefined;
@@ -77,6 +80,7 @@ export class RunSession {
   start(): void {
     const { claimed, child } = this;
     child.port.onFrame((frame) => {
+      this.#watchdog?.heard();
       this.#stored(frame).catch((error: unknown) => this.#failed(frame, error));
     });
     // A frame that breaks the protocol closes the pipe, which ends the child: that is the cause to keep, not its exit code.
@@ -100,6 +104,7 @@ export class RunSession {
       cacheDir: this.#deps.cacheDir,
       sourcesDir: this.#deps.sourcesDir,
       ...this.#deps.agents.launch,
+      ...(claimed.stepwise ? { stepwise: true } : {}),
     });
   }
 
@@ -122,29 +127,17 @@ export class RunSession {
   #finish(end: SessionEnd): void {
     if (this.end !== "open") return;
     this.end = end;
+    this.#watchdog?.stop();
     this.onEnd(end);
   }
 
   /** A full disk is waited for: the runner's proposal is kept and repeated, so that nothing it did is lost. */
   async #stored(frame: FromRunner): Promise<void> {
-    for (let failures = 0; ; failures += 1) {
-      try {
-        await this.#handle(frame);
-        return this.#deps.wake.views();
-      } catch (error) {
-        // Frames of steps were followed by others; for them the runner goes back instead.
-        if (frame.type === "advance" || !isUnwritten(error)) throw error;
-        this.#deps.log.error(
-          { run: this.claimed.claim.runId, frame: frame.type, error: toErrorRecord(error) },
-          "not written; trying again",
-        );
-        await this.#pause(Math.min(STORAGE_RETRY_MAX_MS, STORAGE_RETRY_MS * 2 ** failures));
-      }
-    }
-  }
-
-  #pause(ms: number): Promise<void> {
-    return pause(this.#deps.clock, ms, () => this.end !== "open");
+    const what = `${frame.type} of run ${this.claimed.claim.runId}`;
+    // Frames of steps were followed by others; for them the runner goes back instead.
+    const once = (): boolean => frame.type === "advance";
+    await untilWritten(this.#deps, what, () => this.#handle(frame), once);
+    this.#deps.wake.views();
   }
 
   async #handle(frame: FromRunner): Promise<void> {
@@ -215,6 +208,8 @@ export class RunSession {
       }
       case "process.register":
         return this.#register(frame);
+      case "alive":
+        return;
       case "released":
         throw new HoldpointError("protocolRejected", "The runner says that it is free, but its run has not ended.");
       case "exiting":
@@ -268,6 +263,29 @@ export class RunSession {
       return this.#deps.wake.channels();
     }
     this.#send(...resumeFrames(state, (ref) => this.#contents.offer(ref)));
+    this.#watch();
+  }
+
+  #watch(): void {
+    const { clock, log, store } = this.#deps;
+    const { claim, stepwise } = this.claimed;
+    this.#watchdog = new StepWatchdog({
+      clock,
+      step: () => {
+        const held = store.read.runs.heldStep(claim.runNo);
+        return held !== null && stepwise ? { ...held, certain: true } : held;
+      },
+      ping: () => this.#send({ type: "ping" }),
+      onSilent: (held) => {
+        log.warn({ run: claim.runId, node: held.nodeId, limitMs: held.limitMs }, "a node does not give way");
+        this.held = held;
+        this.error = new HoldpointError(
+          "nodeTimedOut",
+          `The runner of ${claim.runId} gave no sign of life at node "${held.nodeId}" for longer than ${held.limitMs} ms.`,
+        );
+        this.#finish("stopped");
+      },
+    });
   }
 
   /** Durable before anything runs; only a direct child of the runner may be registered, as the group will be killed. */
@@ -370,7 +388,7 @@ export class RunSession {
   async #rewindLater(): Promise<void> {
     if (this.#rewoundTo !== undefined) return;
     this.#rewoundTo = Number.POSITIVE_INFINITY;
-    await this.#pause(STORAGE_RETRY_MS);
+    await pause(this.#deps.clock, STORAGE_RETRY_MS, () => this.end !== "open");
     const here = this.#deps.store.read.runs.position(this.claimed.claim.runNo);
     if (here === null || this.end !== "open") return;
     this.#rewoundTo = here.from;
@@ -381,9 +399,4 @@ export class RunSession {
     this.#send({ type: "stop", reason: this.error?.message ?? "refused" });
     this.#finish(end);
   }
-}
-
-function asHoldpointError(thrown: unknown): HoldpointError {
-  if (isHoldpointError(thrown)) return thrown;
-  return new HoldpointError("internal", thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
 }

@@ -8,10 +8,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { PROCESS } from "../../contracts/limits.ts";
+import { bootId, groupAlive, signalGroup, startIdentity as identityOf } from "../../contracts/process-identity.ts";
+import { TEST_SEAMS } from "../../contracts/test-seams.ts";
 import { framePort } from "../../contracts/wire/frames.ts";
 import type { Child, ChildExit, ChildSpec, Launcher, Log, Processes } from "../ports.ts";
 import type { ChildFault } from "./child-faults.ts";
-import { groupAlive, processIdentity, signalGroup } from "./process-identity.ts";
+import { groupGone, killGroup } from "./groups.ts";
 
 /** Entries of children by kind and channel kind, relative to the built tree; children are started by path, never imported. */
 const ENTRIES = {
@@ -19,19 +21,11 @@ const ENTRIES = {
   "adapter:telegram": "../../../adapters/telegram/main.js",
 } as const;
 
-const POLL_GONE_MS = 10;
 /** Real time for reading what an ended child left in its pipe. */
 const DRAIN_MS = 1_000;
 
 /** Variables of the server that are no business of a child. */
-const WITHHELD = [
-  "HOLDPOINT_FAULT",
-  "HOLDPOINT_FAULT_CHILD",
-  "HOLDPOINT_TEST_CLOCK",
-  "HOLDPOINT_READY_LINE",
-  "HOLDPOINT_ON_DEMAND",
-  "HOLDPOINT_END_WITH_STDIN",
-];
+const WITHHELD = [...TEST_SEAMS, "HOLDPOINT_READY_LINE", "HOLDPOINT_ON_DEMAND", "HOLDPOINT_END_WITH_STDIN"];
 
 /** Told of every group that this server starts. */
 export type GroupWatch = Pick<Processes, "watch" | "unwatch">;
@@ -62,7 +56,7 @@ export function systemLauncher(
       }
       groups.watch(pid, "child");
       void ended.then(() => groups.unwatch(pid));
-      const startIdentity = (await processIdentity(pid)) ?? "gone";
+      const startIdentity = identityOf(pid) ?? `gone@${bootId()}`;
       const pipe = framePort<In, Out>(proc.stdio[3] as Duplex, spec.schema, { gather: true });
       const port = fault?.watch(spec, pipe, () => proc.kill("SIGKILL")) ?? pipe;
       const drained = new Promise<void>((resolve) => port.onClose(() => resolve()));
@@ -78,7 +72,7 @@ export function systemLauncher(
         startIdentity,
         port,
         exited,
-        stop: (graceMs) => stop(pid, port.close.bind(port), exited, graceMs),
+        stop: (graceMs) => stop({ pid, name: spec.name, log }, port.close.bind(port), exited, graceMs),
       };
     },
   };
@@ -111,17 +105,15 @@ function watchExit(proc: ChildProcess, spec: ChildSpec<unknown>, log: Log): Prom
 
 /** Closes the pipe, TERM, bounded wait, KILL, and then proves that the whole group is gone. */
 async function stop(
-  pid: number,
+  { pid, name, log }: { readonly pid: number; readonly name: string; readonly log: Log },
   closePipe: () => void,
   exited: Promise<ChildExit>,
   graceMs: number,
 ): Promise<ChildExit> {
-  if (await groupAlive(pid)) signalGroup(pid, "SIGTERM");
-  else return exited;
+  if (!groupAlive(pid)) return exited;
+  signalGroup(pid, "SIGTERM");
   closePipe();
-  const deadline = performance.now() + graceMs;
-  while (performance.now() < deadline && (await groupAlive(pid))) await sleep(POLL_GONE_MS);
-  if (await groupAlive(pid)) signalGroup(pid, "SIGKILL");
-  while (await groupAlive(pid)) await sleep(POLL_GONE_MS);
+  await groupGone(pid, graceMs);
+  if (groupAlive(pid)) await killGroup(pid, name, log);
   return exited;
 }

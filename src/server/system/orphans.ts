@@ -1,30 +1,23 @@
 /** Ending what an earlier server left running, before anything of it is touched again. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { PROCESS } from "../../contracts/limits.ts";
-import type { Log } from "../ports.ts";
-import { groupAlive, isSameProcess, processIdentity, signalGroup } from "./process-identity.ts";
-
-/** Real time between two looks at a group that was told to end. */
-const LOOK_MS = 20;
+import { groupAlive, isOfThisBoot, signalGroup, startIdentity } from "../../contracts/process-identity.ts";
+import type { Log, RegisteredProcess } from "../ports.ts";
+import { groupGone, killGroup } from "./groups.ts";
 
 /** Ends what is left of an earlier server's children; a pid with another start identity is somebody else's and is left alone. */
-export async function reapOrphans(
-  rows: readonly { readonly pid: number; readonly startIdentity: string }[],
-  log: Log,
-): Promise<void> {
+export async function reapOrphans(rows: readonly RegisteredProcess[], log: Log): Promise<void> {
   await Promise.all(
-    rows.map(async ({ pid, startIdentity }) => {
-      const leaderAlive = await isSameProcess(pid, startIdentity);
+    rows.map(async ({ pid, startIdentity: registered }) => {
+      // The machine was started since: whatever has these numbers now has nothing to do with us.
+      if (!isOfThisBoot(registered)) return;
+      const present = startIdentity(pid);
       // With the leader gone its pid cannot be taken while the group lives, so a live group without leader is still ours;
       // a live process under that pid with another identity proves that the group is gone.
-      if (!leaderAlive && (await processIdentity(pid)) !== null) return;
-      if (!(await groupAlive(pid))) return;
+      if (present !== null && present !== registered) return;
+      if (!groupAlive(pid)) return;
       log.warn({ pid }, "ending an orphan of the previous server");
-      const deadline = performance.now() + PROCESS.killGraceMs;
       signalGroup(pid, "SIGTERM");
-      while (performance.now() < deadline && (await groupAlive(pid))) await sleep(LOOK_MS);
-      if (await groupAlive(pid)) signalGroup(pid, "SIGKILL");
-      while (await groupAlive(pid)) await sleep(LOOK_MS);
+      if (!(await groupGone(pid, PROCESS.killGraceMs))) await killGroup(pid, "orphan", log);
     }),
   );
 }

@@ -4,7 +4,7 @@ import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import { FOLLOW_UP, PAGE } from "../../contracts/limits.ts";
 import type { CheckpointSummary, DecisionSummary, RunSummary, RunView } from "../../contracts/protocol/operations.ts";
 import { errorRecordSchema, type JsonValue } from "../../contracts/protocol/shared.ts";
-import type { RunListRow, Store } from "../../state/store.ts";
+import type { DecisionListRow, RunListRow, Store } from "../../state/store.ts";
 import { PROGRESS_KEYS, progressViews } from "./progress-view.ts";
 
 /** Outputs in one view together; larger ones are named with their size. */
@@ -76,28 +76,31 @@ export function runView(store: Store, ref: string, now: number): RunView {
         endedAt: runner.finishedAt,
         outcome: runner.outcome ?? runner.status,
       })),
-    nextStep: nextStep(row),
+    nextStep: nextStep(row, decisions),
   };
 }
 
 /** Decisions without the numbers that only views use. */
 export function decisionSummaries(
-  rows: readonly (DecisionSummary & { readonly runNo: number; readonly resourceNo: number })[],
+  rows: readonly (DecisionSummary & Pick<DecisionListRow, "runNo" | "resourceNo" | "sendAgain">)[],
 ): DecisionSummary[] {
-  return rows.map(({ runNo: _run, resourceNo: _resource, ...decision }) => decision);
+  return rows.map(({ runNo: _run, resourceNo: _resource, sendAgain: _again, ...decision }) => decision);
 }
 
 type DisplayStatus = RunSummary["status"];
 const TERMINAL = new Set<string>(["completed", "failed", "timed_out", "cancelled"]);
 
-/** The one display status: terminal, ambiguous, paused, waiting, running, queued, in this order. */
+/**
+ * The one display status: terminal, ambiguous, paused, waiting, running, parked, queued, in this order. (CONTRACTS 3.4 has
+ * no `parked`: there such a run looks like one that goes on by itself.)
+ */
 export function displayStatus(row: RunListRow): DisplayStatus {
   if (TERMINAL.has(row.status)) return row.status as DisplayStatus;
   if (row.ambiguousEffects > 0) return "ambiguous";
   if (row.paused) return "paused";
   if (row.pendingDecision !== null || row.pendingCheckpoint !== null) return "waiting";
   if (row.queueStatus === "starting" || row.queueStatus === "running") return "running";
-  return "queued";
+  return row.queueStatus === "parked" ? "parked" : "queued";
 }
 
 function summary(row: RunListRow, now: number): RunSummary {
@@ -137,7 +140,7 @@ function reasonOf(row: RunListRow, now: number): string | null {
 }
 
 /** The command that lets a stuck run go on; null when it can advance by itself or has ended. */
-function nextStep(row: RunListRow): string | null {
+function nextStep(row: RunListRow, decisions: readonly DecisionListRow[]): string | null {
   if (TERMINAL.has(row.status)) return null;
   if (row.ambiguousEffects > 0)
     return "holdpoint effect list, then holdpoint effect settle <id> applied|notApplied|retry";
@@ -145,7 +148,7 @@ function nextStep(row: RunListRow): string | null {
   const error = errorOf(row.queueError);
   const waits = row.pendingDecision !== null || row.pendingCheckpoint !== null;
   if (waits && error !== null) return error.remedy.replaceAll("<run>", row.shortId);
-  if (row.pendingDecision !== null) return null;
+  if (row.pendingDecision !== null) return decisions.flatMap(({ sendAgain }) => sendAgain)[0] ?? null;
   if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
   if (row.queueStatus !== "parked") return null;
   const kind = error?.kind;

@@ -61,9 +61,10 @@ export class RunWatchers {
       if (watch.send(view as unknown as JsonValue)) watch.last = text;
       else setImmediate(() => this.wake());
     } catch (error) {
-      // One view that cannot be made ends its own watch only.
+      // One view that cannot be made ends its own watch only, and says so.
       this.#log.error({ run: watch.runId, error: toErrorRecord(error) }, "view failed");
       this.#watches.delete(watch);
+      watch.send({ ...toErrorRecord(error) } as JsonValue, "unavailable");
     }
   }
 }

@@ -5,18 +5,22 @@ import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { DecisionSummary } from "../../contracts/protocol/operations.ts";
 import { PAGE } from "../../contracts/limits.ts";
 import type { ReadDb } from "../reading.ts";
+import { sendAgain } from "../effects/views.ts";
 import { shortIdOf } from "../runs/rows.ts";
 import { DECISION_COLUMNS, decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
 
-/** A decision as client.v1 shows it, with the internal numbers that a run's view needs. */
+/** A decision as client.v1 shows it, with what else a run's view needs. */
 export interface DecisionListRow extends DecisionSummary {
   readonly runNo: number;
   readonly resourceNo: number;
+  /** Commands of which each sends the card again, when no destination could show it. */
+  readonly sendAgain: readonly string[];
 }
 
 interface Sent {
   destination: string;
   effectId: string;
+  shortId: string;
   status: string;
   shown: number;
 }
@@ -70,7 +74,7 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
     decision.runNo,
   );
   const destinations = db.all<Sent>(
-    `SELECT e.destination, e.effect_id AS effectId, e.status,
+    `SELECT e.destination, e.effect_id AS effectId, e.short_id AS shortId, e.status,
        (SELECT count(DISTINCT p.part) FROM effect_parts p WHERE p.effect_no = e.effect_no AND p.state = 'accepted') AS shown
      FROM effects e WHERE e.decision_no = ? AND e.purpose = 'delivery' ORDER BY e.effect_no LIMIT 64`,
     decision.decisionNo,
@@ -98,7 +102,8 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
       decision.status === "pending"
         ? notesOf(destinations, run === undefined ? null : obstacleText(db, run.obstacle, shortIdOf(db, run.runId)))
         : [],
-    destinations,
+    destinations: destinations.map(({ shortId: _short, ...sent }) => sent),
+    sendAgain: decision.status === "pending" && isUndeliverable(destinations) ? waysOut(destinations) : [],
     resolution:
       stored === undefined
         ? null
@@ -120,11 +125,16 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
 /** What an operator should know while it waits. `undeliverable` is computed: it stays answerable and its deadline runs. */
 function notesOf(destinations: readonly Sent[], obstacle: string | null): string[] {
   const notes: string[] = [];
-  const lost = destinations.filter(({ status }) => status === "rejected" || status === "cancelled");
-  if (destinations.length > 0 && lost.length === destinations.length)
-    notes.push("undeliverable: no destination could show the card");
-  for (const { destination, status } of destinations)
-    if (status === "ambiguous") notes.push(`delivery to ${destination} is in doubt`);
+  if (isUndeliverable(destinations)) {
+    const ways = waysOut(destinations);
+    const how = ways.length === 0 ? "" : `; to send it again: ${ways.join(" or ")}`;
+    notes.push(`undeliverable: no destination could show the card${how}`);
+  }
+  for (const { destination, shortId, status } of destinations)
+    if (status === "ambiguous")
+      notes.push(
+        `delivery to ${destination} is in doubt; to settle it: holdpoint channel recover ${shortId} confirm|retry`,
+      );
   if (obstacle !== null) notes.push(`an answer is kept, but the run will wait: ${obstacle}`);
   return notes;
 }
@@ -134,4 +144,14 @@ function obstacleText(db: ReadDb, packed: string | null, run: string): string | 
   if (packed === null) return null;
   const { message, remedy } = db.unpack(packed) as unknown as ErrorRecord;
   return `${message} ${remedy.replaceAll("<run>", run)}`;
+}
+
+function isUndeliverable(destinations: readonly Sent[]): boolean {
+  const lost = destinations.filter(({ status }) => status === "rejected" || status === "cancelled");
+  return destinations.length > 0 && lost.length === destinations.length;
+}
+
+/** A cancelled delivery is never sent again. */
+function waysOut(destinations: readonly Sent[]): string[] {
+  return destinations.filter(({ status }) => status === "rejected").map(({ shortId }) => sendAgain(shortId));
 }

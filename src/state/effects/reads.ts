@@ -5,15 +5,13 @@ import type { EffectDetail, EffectSummary } from "../../contracts/protocol/opera
 import { PAGE } from "../../contracts/limits.ts";
 import type { ReadDb } from "../reading.ts";
 import { effectByRef } from "./find.ts";
-import { effectDetail, effectSummary, SHOWN_EFFECTS, shownEffect, type ShownEffect } from "./views.ts";
-
-const UNSETTLED = "e.status IN ('pending', 'applying', 'ambiguous')";
+import { effectDetail, effectSummary, OPEN_EFFECTS, SHOWN_EFFECTS, shownEffect, type ShownEffect } from "./views.ts";
 
 export const reads = (db: ReadDb) => ({
-  /** Newest first, at most a page; without `all` only those that are not settled. */
+  /** Newest first, at most a page; without `all` only those that are open. */
   list({ all }: { all: boolean }): EffectSummary[] {
     const rows = db.all<ShownEffect>(
-      `${SHOWN_EFFECTS} ${all ? "" : `WHERE ${UNSETTLED}`} ORDER BY e.effect_no DESC LIMIT ${PAGE.rows}`,
+      `${SHOWN_EFFECTS} ${all ? "" : OPEN_EFFECTS} ORDER BY e.effect_no DESC LIMIT ${PAGE.rows}`,
     );
     return rows.map((row) => effectSummary(db, row));
   },

@@ -7,11 +7,12 @@ import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import { CONTENT } from "../../contracts/limits.ts";
 import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
-import { parkRun } from "../runs/queueing.ts";
-import { claimedRun, openAttempt, runnerActor, type RunRow } from "../runs/rows.ts";
+import { parkRun, type RunnerEnd } from "../runs/queueing.ts";
+import { claimedRun, openAttempt, runnerActor, SERVER_ACTOR, type RunRow } from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { largeContent } from "../values.ts";
 import {
+  actionKey,
   attemptOf,
   effectById,
   effectIdOf,
@@ -60,7 +61,7 @@ export const reserve = defineCommand("effects.reserve", (tx: Tx, input: ReserveI
       `Node "${input.nodeId}" (step ${input.step}) of run ${run.runId} is not the one that is being executed.`,
     );
   }
-  const key = [run.runId, input.effectType, input.nodeId, String(open.visit)].join("\0");
+  const key = actionKey(run.runId, input.effectType, input.nodeId, open.visit);
   const requestDigest = sha256Digest(input.request);
   const effect = effectById(tx, effectIdOf(key)) ?? create(tx, run, input, key, requestDigest);
   if (effect.requestDigest !== requestDigest) {
@@ -174,7 +175,7 @@ function tellReserved(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim, atte
 }
 
 /** The run waits, with a named cause, until a person has settled the effect. */
-export function park(tx: Tx, run: RunRow, effect: EffectRow): void {
+export function park(tx: Tx, run: RunRow, effect: EffectRow, runner?: RunnerEnd): void {
   const error = new HoldpointError(
     "effectUncertain",
     `Whether "${effect.effectType}" of node "${effect.nodeId}" happened is not known.`,
@@ -183,5 +184,5 @@ export function park(tx: Tx, run: RunRow, effect: EffectRow): void {
       details: { effectId: effect.effectId },
     },
   );
-  parkRun(tx, run, "effectAmbiguous", error.toRecord());
+  parkRun(tx, run, "effectAmbiguous", error.toRecord(), SERVER_ACTOR, runner);
 }

@@ -83,6 +83,11 @@ export function effectIdOf(key: string): string {
   return resourceId("effect", key);
 }
 
+/** What makes the effect of a node's visit the one it is. */
+export function actionKey(runId: string, effectType: string, nodeId: string, visit: number): string {
+  return [runId, effectType, nodeId, String(visit)].join("\0");
+}
+
 /** Inserts a pending effect, due now, unless its key exists. Returns its id and whether it is new. */
 export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; effectNo: number; created: boolean } {
   const effectId = effectIdOf(effect.key);

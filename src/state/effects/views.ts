@@ -19,10 +19,11 @@ export interface JsonReader extends Reader {
 export interface ShownEffect extends EffectRow {
   readonly runId: string | null;
   readonly fingerprint: string | null;
+  readonly decisionStatus: string | null;
 }
 
 /** SELECT of `ShownEffect` rows; append a condition on `e`. */
-export const SHOWN_EFFECTS = `SELECT ${EFFECT_COLUMNS}, r.run_id AS runId, d.fingerprint FROM effects e LEFT JOIN runs r ON r.run_no = e.run_no
+export const SHOWN_EFFECTS = `SELECT ${EFFECT_COLUMNS}, r.run_id AS runId, d.fingerprint, d.status AS decisionStatus FROM effects e LEFT JOIN runs r ON r.run_no = e.run_no
   LEFT JOIN human_decisions d ON d.decision_no = e.decision_no`;
 
 export function shownEffect(db: Reader, effectId: string): ShownEffect {
@@ -50,12 +51,22 @@ export function effectSummary(db: JsonReader, effect: ShownEffect): EffectSummar
   };
 }
 
-/** The command that a person settles an uncertain effect with. */
-function settleWith({ purpose, shortId, status }: EffectRow): string | null {
+/** Appended to `SHOWN_EFFECTS`: what is not settled, and cards that nobody could be shown although they still wait. */
+export const OPEN_EFFECTS = `WHERE e.status IN ('pending', 'applying', 'ambiguous')
+  OR (e.status = 'rejected' AND e.purpose = 'delivery' AND d.status = 'pending')`;
+
+/** The command that a person settles an uncertain effect with, or has a refused card sent again with. */
+function settleWith({ decisionStatus, purpose, shortId, status }: ShownEffect): string | null {
+  if (status === "rejected" && purpose === "delivery" && decisionStatus === "pending") return sendAgain(shortId);
   if (status !== "ambiguous") return null;
   return purpose === "action"
     ? `holdpoint effect settle ${shortId} applied|notApplied|retry`
     : `holdpoint channel recover ${shortId} confirm|retry`;
+}
+
+/** The command that sends a message again. */
+export function sendAgain(shortId: string): string {
+  return `holdpoint channel recover ${shortId} retry`;
 }
 
 export function effectDetail(db: JsonReader, effect: ShownEffect): EffectDetail {

@@ -6,7 +6,7 @@ import { next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
 import type { Reader } from "../statements.ts";
 import type { Claim, Tx } from "../tx.ts";
-import { lastAttempt, type RunRow, runByNo, SERVER_ACTOR } from "./rows.ts";
+import { type AttemptRow, lastAttempt, type RunRow, runByNo, SERVER_ACTOR } from "./rows.ts";
 
 export interface Launch {
   readonly claim: Claim;
@@ -17,6 +17,8 @@ export interface Launch {
   readonly sources: SourceFile[] | null;
   readonly definitionDigest: string | null;
   readonly input: JsonValue;
+  /** The last runner stopped giving way: this one goes on step by step, so that it is known where the next one does. */
+  readonly stepwise: boolean;
 }
 
 /** Null when nothing is due. Throws `claimLost` when another server epoch owns the database. */
@@ -43,7 +45,8 @@ export const claim = defineCommand(
       ownerId: input.runnerEpoch,
       serverEpoch: input.serverEpoch,
     });
-    const command = commandFor(tx, run);
+    const last = lastAttempt(tx, run);
+    const command = commandFor(last);
     tx.run(
       `INSERT INTO run_runners (runner_epoch, run_no, generation, server_epoch, command, status, started_at) VALUES (?, ?, ?, ?, ?, 'starting', ?)`,
       input.runnerEpoch,
@@ -68,7 +71,8 @@ export const claim = defineCommand(
       runnerEpoch: input.runnerEpoch,
       serverEpoch: input.serverEpoch,
     };
-    return { claim: held, command, definitionDigest, ...launchFields(tx, run) };
+    const stepwise = last !== undefined && ranOutOfTime(tx, last.runnerEpoch);
+    return { claim: held, command, definitionDigest, stepwise, ...launchFields(tx, run) };
   },
 );
 
@@ -76,10 +80,14 @@ export const claim = defineCommand(
  * `continue` after an answer, `resume` in the middle of a node, `start` for a run that has executed nothing. A last attempt
  * that is completed was answered: every other completed one has a successor in the same command.
  */
-function commandFor(tx: Tx, run: RunRow): Launch["command"] {
-  const last = lastAttempt(tx, run);
+function commandFor(last: AttemptRow | undefined): Launch["command"] {
   if (last === undefined) return "start";
   return last.status === "completed" ? "continue" : "resume";
+}
+
+function ranOutOfTime(tx: Tx, runnerEpoch: string | null): boolean {
+  if (runnerEpoch === null) return false;
+  return tx.get("SELECT 1 FROM run_runners WHERE runner_epoch = ? AND status = 'timedOut'", runnerEpoch) !== undefined;
 }
 
 function launchFields(tx: Tx, run: RunRow): Pick<Launch, "workflowPath" | "projectPath" | "sources" | "input"> {

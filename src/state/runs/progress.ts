@@ -160,7 +160,15 @@ export class Progress {
   #opened(nodeId: string, visit: number, attemptNumber: number): void {
     const attemptNo = (this.#run.attemptNo ?? 0) + 1;
     this.#run.attemptNo = attemptNo;
-    this.#open = { attemptNo, nodeId, visit, attemptNumber, status: "running" };
+    this.#open = {
+      attemptNo,
+      nodeId,
+      visit,
+      attemptNumber,
+      status: "running",
+      runnerEpoch: this.#runnerEpoch,
+      startedAt: this.#tx.now,
+    };
     this.#fresh = true;
   }
 

@@ -107,9 +107,10 @@ export function parkRun(
   reason: ParkReason,
   error: ErrorRecord | null,
   actor: Actor = SERVER_ACTOR,
+  runner: RunnerEnd = "exited",
 ): void {
   parkQueue(tx, run.runNo, reason, error);
-  letGo(tx, run, "exited", error);
+  letGo(tx, run, runner, error);
   tx.event(run.resourceNo, { type: "run.parked", actor, payload: { reason, error } });
   touch(tx, run);
   queueStory(tx, run.runNo);

@@ -3,6 +3,7 @@ import type { NodeOutcome, Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { CONTENT, PAGE } from "../../contracts/limits.ts";
 import { type ReadDb, shownValue, unpackOrNull } from "../reading.ts";
+import { type HeldStep, heldStepOf } from "./held-step.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
 import { type WaitingSources, waitingSources } from "./source-obstacle.ts";
@@ -249,11 +250,14 @@ export const reads = (db: ReadDb) => ({
   /** Runs that wait for an answer, by pages, with what they will be continued from. */
   waitingSources: (after: number): WaitingSources[] => waitingSources(db, after),
 
-  /** Number of runs by status. */
+  /** Number of runs by status; one that is parked with a cause, and for no question or pause, counts as `parked`. */
   counts: (): Record<string, number> =>
     Object.fromEntries(
       db
-        .all<{ status: string; n: number }>("SELECT status, count(*) AS n FROM runs GROUP BY status")
+        .all<{ status: string; n: number }>(
+          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'paused', 'effectAmbiguous') THEN 'parked'
+             ELSE r.status END AS status, count(*) AS n FROM runs r JOIN run_queue q USING (run_no) GROUP BY 1`,
+        )
         .map(({ status, n }) => [status, n]),
     ),
 
@@ -274,6 +278,9 @@ export const reads = (db: ReadDb) => ({
   },
 
   nextDueAt: (): number | null => nextDueAt(db),
+
+  /** The step that is being executed, as the watch over its time sees it. */
+  heldStep: (runNo: number): HeldStep | null => heldStepOf(db, runByNo(db, runNo)),
 
   /** Where a runner continues after a frame that could not be stored; null when nothing is being executed. */
   position: (runNo: number): { from: number; position: Position; visits: Record<string, number> } | null => {

@@ -31,12 +31,16 @@ export interface AttemptRow {
   /** Attempt of this visit, from 1. */
   readonly attemptNumber: number;
   readonly status: string;
+  /** The runner that executes or executed it; null for what was answered without one. */
+  readonly runnerEpoch: string | null;
+  readonly startedAt: number;
 }
 
 const RUN = `SELECT run_no AS runNo, run_id AS runId, resource_no AS resourceNo, workflow_name AS workflowName,
   definition_digest AS definitionDigest, status, paused, steps, attempt_no AS attemptNo, continuations FROM runs`;
 const RUN_BY_NO = `${RUN} WHERE run_no = ?`;
-const ATTEMPT = `SELECT attempt_no AS attemptNo, node_id AS nodeId, visit, attempt_number AS attemptNumber, status FROM node_attempts
+const ATTEMPT = `SELECT attempt_no AS attemptNo, node_id AS nodeId, visit, attempt_number AS attemptNumber, status,
+  runner_epoch AS runnerEpoch, started_at AS startedAt FROM node_attempts
   WHERE run_no = ? AND attempt_no = ?`;
 
 /** The run of an internal number; a number that does not exist is a defect. */
@@ -106,9 +110,13 @@ export function lastAttempt(db: Reader, run: RunRow): AttemptRow | undefined {
 const definitions = new Map<string, DefinitionSnapshot>();
 const KEPT_DEFINITIONS = 64;
 
+export interface Definitions extends Reader {
+  unpack(text: string): JsonValue;
+}
+
 /** The stored definition of a run that has been started. */
 export function definitionOf(
-  tx: Reader & { unpack(text: string): JsonValue },
+  tx: Definitions,
   run: { readonly definitionDigest: string | null; readonly runId: string },
 ): DefinitionSnapshot {
   const digest = run.definitionDigest;

@@ -5,18 +5,21 @@
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import { PROCESS } from "../../contracts/limits.ts";
 import { defineCommand } from "../command.ts";
-import type { Claim } from "../tx.ts";
+import type { Claim, Tx } from "../tx.ts";
+import { type HeldStep, timeOutStep } from "./held-step.ts";
 import { letGo, parkRun, queueAgain, queueOf, type RunnerEnd } from "./queueing.ts";
-import { runByNo, SERVER_ACTOR } from "./rows.ts";
+import { runByNo, type RunRow, SERVER_ACTOR } from "./rows.ts";
 
 export interface RunnerEnded {
   readonly runnerEpoch: string;
   /**
-   * `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time. `absent`: its process, idle until then,
+   * `stopped`: this server ended it on purpose. `timedOut`: it was not ready in time, or held its step too long. `absent`: its process, idle until then,
    * was gone before it began.
    */
   readonly outcome: "exited" | "crashed" | "timedOut" | "stopped" | "absent";
   readonly error: ErrorRecord | null;
+  /** With `timedOut`: the step of a ready runner that never gave way. */
+  readonly held?: HeldStep | undefined;
   /** It was ended from outside (SIGKILL, out of memory), which says nothing against the workflow. */
   readonly bySignal?: boolean | undefined;
 }
@@ -60,13 +63,13 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   if (runner.status !== "starting" && runner.status !== "ready")
     return { runId: run.runId, queue: queue.status, delayMs: null };
 
+  if (input.held !== undefined) return afterHeldStep(tx, run, input, input.held);
   const blameless = input.outcome === "stopped" || input.outcome === "absent";
   const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
   const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
   const again = input.bySignal === true && queue.consecutiveErrors < SIGNAL_LAUNCHES;
   if (!progressed && !blameless && !again) {
-    parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR);
-    tx.run("UPDATE run_runners SET status = ? WHERE runner_epoch = ?", END[input.outcome], input.runnerEpoch);
+    parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR, END[input.outcome]);
     return { runId: run.runId, queue: "parked", delayMs: null };
   }
   letGo(tx, run, END[input.outcome], input.error);
@@ -82,6 +85,25 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   });
   return { runId: run.runId, queue: "queued", delayMs };
 });
+
+/**
+ * The step times out if it is certain that it was this one. Else it may have been one after it, which the runner had no time to
+ * tell of: the next runner does the steps that are not stored again, one by one, and then it is certain.
+ */
+function afterHeldStep(tx: Tx, run: RunRow, input: RunnerEnded, held: HeldStep): AfterRunner {
+  const { error, outcome, runnerEpoch } = input;
+  const timedOut = held.certain && timeOutStep(tx, run, runnerEpoch, held);
+  const queue = queueOf(tx, run.runNo).status;
+  // It has ended, or a person has to say what became of an effect.
+  if (queue === "done" || queue === "parked") return { runId: run.runId, queue, delayMs: null };
+  letGo(tx, run, END[outcome], error);
+  queueAgain(tx, run.runNo);
+  if (!timedOut) {
+    const payload = { cause: outcome, runner: runnerEpoch, delayMs: 0, error };
+    tx.event(run.resourceNo, { type: "run.requeued", actor: SERVER_ACTOR, payload });
+  }
+  return { runId: run.runId, queue: "queued", delayMs: 0 };
+}
 
 /** The first crash after progress restarts at once; then 1 s, doubled up to a minute. */
 function backoff(errors: number): number {

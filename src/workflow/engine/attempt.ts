@@ -76,13 +76,13 @@ export class Attempt {
    * After the limit the signal is aborted (unless `aborts` is false) and whatever still comes from the function is ignored.
    */
   call(run: () => unknown, timeoutMs: number | null, aborts = true): Called | Promise<Called> {
-    let value: unknown;
     try {
-      value = run();
+      const value = run();
+      // Asking a value whether it is a promise can run code of its own, and throw.
+      return isThenable(value) ? this.#settle(value, timeoutMs, aborts) : { kind: "returned", value };
     } catch (error) {
       return { kind: "threw", error };
     }
-    return isThenable(value) ? this.#settle(value, timeoutMs, aborts) : { kind: "returned", value };
   }
 
   async #settle(value: PromiseLike<unknown>, timeoutMs: number | null, aborts: boolean): Promise<Called> {

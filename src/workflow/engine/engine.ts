@@ -39,6 +39,8 @@ export interface EngineOptions {
   /** Left out: a run from its start. */
   readonly resume?: ResumeState;
   readonly timers?: EngineTimers;
+  /** Waits before each node until every earlier step is durable. */
+  readonly stepwise?: boolean;
 }
 
 /** What a wait is rejected with when its step was taken back or the run stopped. */
@@ -60,6 +62,7 @@ export class Engine {
   readonly #host: EngineHost;
   readonly #timers: EngineTimers;
   readonly #journal: RunJournal;
+  readonly #stepwise: boolean;
   /** Rises whenever what is being executed no longer counts. */
   #epoch = 0;
   #stopped: string | undefined;
@@ -73,6 +76,7 @@ export class Engine {
     this.#workflow = workflow;
     this.#host = host;
     this.#timers = timers;
+    this.#stepwise = options.stepwise ?? false;
     this.#journal = new RunJournal(workflow, input, resume ?? fromStart(workflow.snapshot.startAt));
   }
 
@@ -123,6 +127,7 @@ export class Engine {
           continue;
         }
         turnSteps++;
+        if (this.#stepwise) await this.#wait(epoch, this.#host.barrier());
         const node = this.#node();
         const { position, scope } = this.#journal;
         const refused = this.#prepared(node) ? undefined : await this.#prepare(epoch);

@@ -1,10 +1,10 @@
 /** Entering scopes: the input of an included workflow is made, and the first version of its settings. */
-import { HoldpointError, isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, messageOf, type ErrorRecord } from "../../contracts/errors.ts";
 import { SETTINGS, WORKFLOW } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { CompiledScope } from "../compile.ts";
 import { Attempt, type RunMemory } from "./attempt.ts";
-import { failureOf, messageOf } from "./failures.ts";
+import { failureOf } from "./failures.ts";
 import { checkSettings, whereOf } from "./settings.ts";
 import type { MadeInput } from "./scopes.ts";
 import type { EngineTimers } from "./timers.ts";

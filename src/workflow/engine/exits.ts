@@ -1,7 +1,6 @@
 /** Exit contracts: what a workflow gives through an exit is checked before anybody sees it. */
-import { HoldpointError } from "../../contracts/errors.ts";
+import { HoldpointError, messageOf } from "../../contracts/errors.ts";
 import type { CompiledNode } from "../compile.ts";
-import { messageOf } from "./failures.ts";
 import { outputOf, type Performed } from "./performed.ts";
 
 /**

@@ -1,18 +1,25 @@
 /** What authored code threw, as a record that can travel: bounded, well-formed, with the stack for the author. */
-import { HoldpointError, isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import {
+  HoldpointError,
+  isHoldpointError,
+  messageOf,
+  stackOf,
+  toErrorRecord,
+  type ErrorRecord,
+} from "../../contracts/errors.ts";
 import { VALUE } from "../../contracts/limits.ts";
 import { toJson } from "./values.ts";
 
 /** The record of a node's failure. Errors of ours keep their kind; others are `nodeFailed`. */
 export function failureOf(thrown: unknown, nodeId: string): ErrorRecord {
   if (isHoldpointError(thrown)) {
-    const { details, ...record } = thrown.toRecord();
+    const { details, ...record } = toErrorRecord(thrown);
     const bounded = { ...record, message: bound(record.message) };
     return details === undefined ? bounded : { ...bounded, ...kept(details) };
   }
   const message = bound(`Node "${nodeId}" failed: ${messageOf(thrown)}`);
-  const stack = thrown instanceof Error && typeof thrown.stack === "string" ? bound(thrown.stack) : undefined;
-  const details = stack === undefined ? { node: nodeId } : { node: nodeId, stack };
+  const stack = stackOf(thrown);
+  const details = stack === undefined ? { node: nodeId } : { node: nodeId, stack: bound(stack) };
   return new HoldpointError("nodeFailed", message, { details }).toRecord();
 }
 
@@ -21,23 +28,6 @@ export function timedOut(nodeId: string, timeoutMs: number): HoldpointError {
   return new HoldpointError("nodeTimedOut", `Node "${nodeId}" ran longer than its timeout of ${timeoutMs} ms.`, {
     details: { node: nodeId, limit: timeoutMs },
   });
-}
-
-/** The text of anything that can be thrown. */
-export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) {
-    // A message can be a getter that throws, or no text at all.
-    try {
-      return thrown.message || thrown.name;
-    } catch {
-      return "an error without a readable message";
-    }
-  }
-  try {
-    return typeof thrown === "object" ? JSON.stringify(thrown) : String(thrown);
-  } catch {
-    return `a value of type ${typeof thrown}`;
-  }
 }
 
 function bound(text: string): string {

@@ -3,7 +3,7 @@
  * Must not: store, know the server's protocol, or load workflow files.
  */
 export { Engine, type EngineOptions } from "./engine.ts";
-export { failureOf, messageOf } from "./failures.ts";
+export { failureOf } from "./failures.ts";
 export type {
   AgentOutcome,
   CheckpointAsked,

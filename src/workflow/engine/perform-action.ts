@@ -1,5 +1,5 @@
 /** How an action is executed: its effect is reserved, done or looked at, and settled. */
-import type { ErrorRecord } from "../../contracts/errors.ts";
+import { isA, messageOf, type ErrorRecord } from "../../contracts/errors.ts";
 import { WORKFLOW } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ActionContext } from "../context.ts";
@@ -7,7 +7,7 @@ import { timeoutOf } from "../definition.ts";
 import { isOutcomeUnknown, type EffectContract, type Observation } from "../effects.ts";
 import type { ActionNode } from "../nodes.ts";
 import type { Attempt } from "./attempt.ts";
-import { failureOf, messageOf, timedOut } from "./failures.ts";
+import { failureOf, timedOut } from "./failures.ts";
 import type { EffectReservation } from "./host.ts";
 import { CommandTimedOut, meanwhile } from "./meanwhile.ts";
 import { describe, failing, outputOf, type Performance, type Performed } from "./performed.ts";
@@ -82,11 +82,11 @@ class ActionRun {
     if (called.kind === "returned") return this.#applied(called.value);
     // Whatever it left running is gone before anything is said about the effect.
     await this.#closed();
-    const late = called.kind === "timedOut" || called.error instanceof CommandTimedOut;
+    const late = called.kind === "timedOut" || isA(called.error, CommandTimedOut);
     const error =
       called.kind === "timedOut"
         ? timedOut(position.nodeId, called.timeoutMs).toRecord()
-        : failureOf(called.error instanceof CommandTimedOut ? called.error.error : called.error, position.nodeId);
+        : failureOf(isA(called.error, CommandTimedOut) ? called.error.error : called.error, position.nodeId);
     const failure = { kind: late ? "timed_out" : "failed", error } as const;
     const { recovery } = this.#node.effect;
     if (recovery === "observed") return this.#lookAfter(failure);
@@ -125,9 +125,17 @@ class ActionRun {
     const called = await this.#performance.wait(Promise.resolve(looking));
     if (called.kind === "timedOut") return { applied: "unknown", reason: "Looking took too long." };
     if (called.kind === "threw") return { applied: "unknown", reason: `Looking failed: ${messageOf(called.error)}` };
-    const seen = called.value as Observation | undefined;
-    if (seen?.applied === true || seen?.applied === false) return seen;
-    return { applied: "unknown", reason: seen?.reason ?? "Looking did not tell." };
+    try {
+      const { applied, output, reason } = (called.value ?? {}) as {
+        applied?: unknown;
+        output?: unknown;
+        reason?: string;
+      };
+      if (applied === true) return { applied, output };
+      return applied === false ? { applied } : { applied: "unknown", reason: reason ?? "Looking did not tell." };
+    } catch (error) {
+      return { applied: "unknown", reason: `What was seen cannot be read: ${messageOf(error)}` };
+    }
   }
 
   #because(reason = "Looking did not tell."): ErrorRecord {

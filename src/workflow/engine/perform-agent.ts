@@ -1,11 +1,11 @@
 /** How agent steps are executed: described within bounds, handed to the host, and what is submitted judged. */
 import { type AgentContract, longestStepText } from "../../contracts/agent-step.ts";
-import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, messageOf, type ErrorRecord } from "../../contracts/errors.ts";
 import { AGENT } from "../../contracts/limits.ts";
 import type { AgentNode } from "../agent.ts";
 import { timeoutOf } from "../definition.ts";
 import { checkPrompt } from "../evidence.ts";
-import { failureOf, messageOf } from "./failures.ts";
+import { failureOf } from "./failures.ts";
 import type { Validate } from "./host.ts";
 import { jsonCandidates } from "./json-text.ts";
 import { describe, failing, needed, outputOf, type Performance, type Performed } from "./performed.ts";

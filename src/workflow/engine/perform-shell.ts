@@ -8,7 +8,7 @@ import type { ShellCommand, ShellNode, ShellResult, ShellUpdates } from "../shel
 import { failureOf, timedOut } from "./failures.ts";
 import type { CommandListeners } from "./host.ts";
 import { CommandTimedOut, commandSpec } from "./meanwhile.ts";
-import { describe, failing, type Performance, type Performed } from "./performed.ts";
+import { describe, failing, reading, type Performance, type Performed } from "./performed.ts";
 import { performAction } from "./perform-action.ts";
 
 /** What is added to a command's own limit where it stands for the node's. */
@@ -20,7 +20,7 @@ export function performShell(node: ShellNode, performance: Performance): Promise
   const { nodeId } = performance.position;
   return failing(nodeId, async () => {
     const command = await describe(performance, node.exec, WORKFLOW.nodeTimeoutMs);
-    const { args, command: program, cwd } = commandSpec(command, nodeId);
+    const { args, command: program, cwd } = reading(nodeId, () => commandSpec(command, nodeId));
     const action: ActionNode = {
       type: "action",
       effect: node.effect,

@@ -8,7 +8,7 @@ import type { ComputeNode } from "../nodes.ts";
 import type { NotifyNode } from "../notify.ts";
 import type { SettingsRouteNode } from "../settings.ts";
 import type { Called } from "./attempt.ts";
-import { describe, failing, needed, outputOf, type Performance, type Performed } from "./performed.ts";
+import { describe, failing, needed, outputOf, reading, type Performance, type Performed } from "./performed.ts";
 import { toJson } from "./values.ts";
 
 /** Compute nodes; not a promise when the function was not one. */
@@ -39,7 +39,7 @@ export function performDecision(node: HumanDecisionNode, performance: Performanc
   const { nodeId, step, visit } = position;
   return failing(nodeId, async () => {
     const described: unknown = await describe(performance, node.request, WORKFLOW.nodeTimeoutMs);
-    const authored = (described ?? {}) as Record<string, unknown>;
+    const authored = reading(nodeId, () => ({ ...(described as Record<string, unknown> | undefined) }));
     const presentation = authored["presentation"];
     const { audience, choices, onTimeout } = node;
     const request = toJson(
@@ -50,7 +50,7 @@ export function performDecision(node: HumanDecisionNode, performance: Performanc
         onTimeout,
         presentation:
           typeof presentation === "object" && presentation !== null
-            ? { schema: "holdpoint.decision-presentation.v1", ...presentation }
+            ? reading(nodeId, () => ({ schema: "holdpoint.decision-presentation.v1", ...presentation }))
             : presentation,
       },
       `The request of node "${nodeId}"`,

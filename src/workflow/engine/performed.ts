@@ -1,5 +1,5 @@
 /** What executing a node came to, and how the return of its function becomes that. */
-import { HoldpointError, isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, isA, isHoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import { VALUE } from "../../contracts/limits.ts";
 import type { Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
@@ -50,6 +50,20 @@ export class NotDescribed {
 }
 
 /**
+ * Reads what authored code returned. A getter of it that throws fails the node, as if the code itself had thrown.
+ *
+ * @throws NotDescribed then; errors of ours pass.
+ */
+export function reading<T>(nodeId: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (isHoldpointError(error)) throw error;
+    throw new NotDescribed({ kind: "failed", error: failureOf(error, nodeId) });
+  }
+}
+
+/**
  * What a part of a node is: a plain value, or what its function makes of the context.
  *
  * @throws NotDescribed when the function throws or takes longer than `limitMs`.
@@ -62,7 +76,12 @@ export async function describe<T>(
   if (typeof part !== "function") return part;
   const run = part as (context: unknown) => T | Promise<T>;
   const called = await wait(Promise.resolve(attempt.call(() => run(attempt.context), limitMs)));
-  if (called.kind === "returned") return called.value as T;
+  if (called.kind === "returned") {
+    const value = called.value as T & { readonly then?: unknown };
+    // Handing it on asks it whether it is a promise.
+    reading(position.nodeId, () => value?.then);
+    return value;
+  }
   throw new NotDescribed(outputOf(called, position.nodeId));
 }
 
@@ -71,7 +90,7 @@ export async function failing(nodeId: string, perform: () => Promise<Performed>)
   try {
     return await perform();
   } catch (error) {
-    if (error instanceof NotDescribed) return error.performed;
+    if (isA(error, NotDescribed)) return error.performed;
     if (!isHoldpointError(error)) throw error;
     return { kind: "failed", error: failureOf(error, nodeId) };
   }

@@ -1,11 +1,10 @@
 /** What the author's own functions say of settings: they may refuse a value or a change, never alter it. */
 import { canonicalJson } from "../../contracts/canonical.ts";
-import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, messageOf } from "../../contracts/errors.ts";
 import { SETTINGS } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ProposedSettings } from "../../contracts/settings.ts";
 import type { WorkflowSettings } from "../settings.ts";
-import { messageOf } from "./failures.ts";
 import { toJson } from "./values.ts";
 
 /** Whose settings they are, in messages: those of the root or of a mount. */

@@ -3,7 +3,7 @@
  * node produced and nothing arrives that JSON cannot carry.
  */
 import { isWellFormed } from "../../contracts/canonical.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
+import { HoldpointError, isA, messageOf } from "../../contracts/errors.ts";
 import { VALUE } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 
@@ -35,7 +35,8 @@ export function toJson(given: unknown, what: string, maxBytes: number = VALUE.ou
   try {
     value = copy(given ?? null, 0);
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    // A getter or a trap of the value threw.
+    if (!isA(error, Refused)) throw new HoldpointError("notCanonical", `${what} cannot be read: ${messageOf(error)}.`);
     const path = `$${error.path.reverse().join("")}`;
     throw new HoldpointError("notCanonical", `${what} at ${path} ${error.reason}.`, { details: { path } });
   }
@@ -83,7 +84,7 @@ function copyArray(array: readonly unknown[], depth: number): JsonValue {
     try {
       result.push(copy(array[i], depth));
     } catch (error) {
-      if (error instanceof Refused && error.path.length < 20) error.path.push(`[${i}]`);
+      if (isA(error, Refused) && error.path.length < 20) error.path.push(`[${i}]`);
       throw error;
     }
   }
@@ -106,7 +107,7 @@ function copyObject(object: object, depth: number): JsonValue {
       if (key === "__proto__") Object.defineProperty(result, key, { value, enumerable: true });
       else result[key] = value;
     } catch (error) {
-      if (error instanceof Refused && error.path.length < 20) {
+      if (isA(error, Refused) && error.path.length < 20) {
         error.path.push(/^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
       }
       throw error;

@@ -21,4 +21,5 @@ export { applyPatch } from "./json-patch.ts";
 export { route } from "./route.ts";
 export { estimate, observe, type Estimate, type ProgressTrack } from "./progress.ts";
 export { changeSettings, readableSettings, type ChangedSettings, type SettingsChange } from "./settings.ts";
+export { holdLimit, shortestHold } from "./step-limit.ts";
 export { admit, admitUpdate, fullBucket, type TokenBucket } from "./updates.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { startIdentity } from "../../../src/contracts/process-tree.ts";
+import { startIdentity } from "../../../src/contracts/process-identity.ts";
 import { serve, type Service } from "../service.ts";
 import { processesOf, type Stage } from "../stage.ts";
 import { bash, list, submit, until, type Case } from "./case.ts";

@@ -60,7 +60,8 @@ describe("a runner that", () => {
       },
     ]);
     expect(world.runners).toHaveLength(1);
-    expect(parked.run.status).toBe("queued");
+    expect(parked.run.status).toBe("parked");
+    expect((await world.call("server.status", {})).result.runs).toEqual({ parked: 1 });
     expect(parked.error).toBeNull();
   });
 

@@ -389,7 +389,7 @@ describe("values of 5 MB", () => {
     };
     const run = await world.start("big");
     const parked = await world.until(run, (view) => view.nextStep !== null, "parking");
-    expect(parked.run.status).toBe("queued");
+    expect(parked.run.status).toBe("parked");
     expect(parked.outputs).toEqual({});
     expect(parked.run.reason).toMatch(/contentInvalid|do not have this digest|without advancing/);
   });

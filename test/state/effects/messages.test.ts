@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DELIVERY } from "../../../src/contracts/limits.ts";
 import type { Perform } from "../../../src/contracts/protocol/channel.ts";
+import { runView } from "../../../src/server/views/run-view.ts";
 import { ACCESS, cardOf, ELSEWHERE, LOBBY, MAIN, OPS, replyOf, tokensOf, World } from "../decisions/fixture.ts";
 
 const refused = { code: "HP606", kind: "channelRefused", message: "no", remedy: "none" };
@@ -50,7 +51,9 @@ describe("the outcome of an attempt", () => {
     });
     const detail = world.store.read.effects.get(perform.effectId);
     expect(detail).toMatchObject({ status, attemptList: [{ attempt: 1, state: attempt }] });
-    expect(detail.settleWith === null).toBe(status !== "ambiguous");
+    // A refused card can be sent again as long as its question waits.
+    const open = status === "ambiguous" || (kind === "delivery" && status === "rejected");
+    expect(detail.settleWith !== null).toBe(open);
     if (status === "ambiguous") {
       // Nobody sends a message again whose arrival is in doubt.
       world.clock.advance(DELIVERY.backoffMaxMs * 10);
@@ -159,6 +162,23 @@ describe("the outcome of an attempt", () => {
       status: "pending",
       notes: [expect.stringContaining("undeliverable")],
     });
+    // Everything that lists it names the way out, and the way leads out.
+    const open = world.store.read.effects.list({ all: false });
+    const card = open.find(({ decisionFingerprint }) => decisionFingerprint === first.fingerprint);
+    const way = `holdpoint channel recover ${card?.shortId ?? ""} retry`;
+    expect(card).toMatchObject({ status: "rejected", settleWith: way });
+    expect(world.store.read.decisions.get(first.decisionId).notes[0]).toContain(way);
+    expect(runView(world.store, first.runId, world.clock.at).nextStep).toBe(way);
+    const recover = {
+      action: "retry",
+      part: null,
+      reference: null,
+      actor: { type: "human", id: "cli" },
+      receipt: null,
+    } as const;
+    await world.store.effects.recover({ ...recover, effect: card?.shortId ?? "" });
+    expect(world.store.read.decisions.get(first.decisionId).notes).toEqual([]);
+    expect(runView(world.store, first.runId, world.clock.at).nextStep).toBeNull();
     expect((await world.answer(first, "approve")).result.kind).toBe("accepted");
   });
 });
