@@ -19,6 +19,8 @@ export interface Answer {
 /** One thing that somebody did in the chat. */
 export interface Act {
   readonly kind: "tap" | "text";
+  /** Whether it is an answer, and not only the wish to give one with a text. */
+  readonly answers: boolean;
   readonly user: number;
   readonly updateId: number;
   readonly messageId: number;
@@ -61,7 +63,7 @@ export class Person {
     for (const user of [...(answer.strangers ?? []), personOf(chat)]) {
       const { updateId } = this.#sim.people.tap(user, chat, message.id, answer.label);
       if (updateId === null) throw new Error("the bot is not told of a tap");
-      this.acts.push({ kind: "tap", user, updateId, messageId: message.id, chat });
+      this.acts.push({ kind: "tap", answers: answer.text === undefined, user, updateId, messageId: message.id, chat });
     }
     return true;
   }
@@ -75,7 +77,7 @@ export class Person {
     this.#answered.add(fingerprint);
     const { updateId } = this.#sim.people.reply(personOf(chat), chat, message.id, text);
     if (updateId === null) throw new Error("the bot is not told of a reply");
-    this.acts.push({ kind: "text", user: personOf(chat), updateId, messageId: message.id, chat });
+    this.acts.push({ kind: "text", answers: true, user: personOf(chat), updateId, messageId: message.id, chat });
     return true;
   }
 

@@ -18,6 +18,7 @@ const broken: Scenario = {
 
 /** The approved file cannot be loaded any more as it was when the question was asked; the operator mends that and resumes. */
 const changed: Scenario = {
+  needsResume: true,
   async play(stage) {
     stage.person.awake = false;
     const path = join(stage.folder("project"), "journey.workflow.ts");

@@ -13,6 +13,8 @@ export interface Scenario {
   play(stage: Stage): Promise<ReadonlyMap<string, Ending>>;
   /** Inbox rows are deleted on the way. */
   readonly forgets?: true;
+  /** Something is put right by a person on the way, who then resumes the run. */
+  readonly needsResume?: true;
 }
 
 export const JOURNEY = fileURLToPath(new URL("../workflows/journey.workflow.ts", import.meta.url));

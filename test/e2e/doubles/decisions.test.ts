@@ -1,5 +1,5 @@
-// Doubles of a decision, for every pair of ways to answer: two different answers at once, both before the sending of what they answer
-// is confirmed, and both again while the next question is open. Each of a hundred decisions is answered once and followed once.
+// Doubles of a decision, for every pair of ways to answer: two different answers at once, a hundred times before the sending of what they
+// answer is confirmed and a hundred times after; and both again while the next question is open. Each is answered and followed once.
 import { expect, test } from "vitest";
 
 import { Scope } from "../../harness/index.ts";
@@ -7,6 +7,7 @@ import { until } from "../stage.ts";
 import { Arena, ROOMS, type Outcome, type Question } from "./arena.ts";
 import { allWays, type Way, type WayName } from "./ways.ts";
 
+/** Of each kind. */
 const DECISIONS = 100;
 type Pair = readonly [Way, Way];
 
@@ -82,16 +83,16 @@ const PAIRS: readonly (readonly [WayName, WayName])[] = [
   ["the deadline", "the cancellation"],
 ];
 
-test.each(PAIRS)("%s and %s: each of a hundred decisions is followed exactly once", async (...names) => {
+test.each(PAIRS)("%s and %s: each of two hundred decisions is followed exactly once", async (...names) => {
   const ways = allWays();
   const pair: Pair = [ways[names[0]], ways[names[1]]];
   const scope = new Scope();
   try {
     const arena = await Arena.open(scope);
     const won = new Map<string | null, number>();
-    let decisions = 0;
-    for (let batch = 0; decisions < DECISIONS; batch += 1) {
-      const early = batch % 2 === 0;
+    const decisions = { early: 0, confirmed: 0 };
+    for (let batch = 0; decisions.confirmed < DECISIONS; batch += 1) {
+      const early = decisions.early < DECISIONS;
       const titles = Array.from({ length: ROOMS }, (_, room) => `Question ${batch}-${room};`);
       const { questions, release } = await open(arena, titles, pair, early);
       await answerAtOnce(arena, questions, pair, batch);
@@ -112,12 +113,12 @@ test.each(PAIRS)("%s and %s: each of a hundred decisions is followed exactly onc
         expect([again.choice, again.lines]).toEqual([first[index]?.choice, seen[index]?.lines]);
         won.set(again.choice, (won.get(again.choice) ?? 0) + 1);
       }
-      decisions += questions.length;
+      decisions[early ? "early" : "confirmed"] += questions.length;
       await Promise.all(
         questions.map(({ run }) => arena.client.call("run.cancel", { run, reason: null }).catch(() => undefined)),
       );
     }
-    expect(decisions).toBe(DECISIONS);
+    expect(decisions).toEqual({ early: DECISIONS, confirmed: DECISIONS });
     // Each of the two was the first somewhere.
     expect(new Set(won.keys())).toEqual(new Set(pair.map(({ makes }) => makes.choice)));
   } finally {
