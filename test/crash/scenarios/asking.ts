@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 import { childEnv, HANG_MS } from "../../harness/index.ts";
+import type { Ending } from "../invariants.ts";
 import type { Stage } from "../stage.ts";
 import { APPROVED, JOURNEY, runOf, untilAsked, untilEnded, type Scenario } from "./scenario.ts";
 
@@ -21,16 +22,24 @@ const approve: Scenario = {
 };
 
 /** A choice that asks for text, and the same question once more. */
-const replan: Scenario = {
-  async play(stage) {
-    stage.person.answers = [{ label: "Replan…", text: "use the blue pool" }, { label: "Approve" }];
-    await stage.start();
-    const runId = await stage.run(JOURNEY, "replan");
-    await untilEnded(stage, runId);
-    const decisions = ["replan human", "approve human"];
-    return new Map([[runId, { ...APPROVED, decisions, texts: ["use the blue pool", null] }]]);
+const replan: Scenario = { play: (stage) => replanned(stage, "replan") };
+
+/** The same, with every update handed over twice. */
+const echo: Scenario = {
+  play(stage) {
+    stage.person.echo = true;
+    return replanned(stage, "echo");
   },
 };
+
+async function replanned(stage: Stage, title: string): Promise<ReadonlyMap<string, Ending>> {
+  stage.person.answers = [{ label: "Replan…", text: "use the blue pool" }, { label: "Approve" }];
+  await stage.start();
+  const runId = await stage.run(JOURNEY, title);
+  await untilEnded(stage, runId);
+  const decisions = ["replan human", "approve human"];
+  return new Map([[runId, { ...APPROVED, decisions, texts: ["use the blue pool", null] }]]);
+}
 
 /** Nobody answers. */
 const timeout: Scenario = {
@@ -121,4 +130,4 @@ async function answerBeside(stage: Stage, decision: string, fault: boolean): Pro
   throw new Error(`the process that answers ended with ${signal ?? code}: ${stderr}`);
 }
 
-export const asking = { approve, replan, timeout, parts, stranger, host };
+export const asking = { approve, replan, echo, timeout, parts, stranger, host };

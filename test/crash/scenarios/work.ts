@@ -1,7 +1,7 @@
-/** Scenarios of running work: a checkpoint that a client answers, settings and follow-ups that it changes, a restart. */
+/** Scenarios of running work: a checkpoint that a client answers, settings and follow-ups that it changes, a restart, an agent. */
 import type { Stage } from "../stage.ts";
 import type { Ending } from "../invariants.ts";
-import { openGate, runOf, STUDY, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+import { AGENTS, openGate, runOf, STUDY, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
 
 const STUDIED: Ending = { status: "completed", decisions: [], actions: ["measure"] };
 
@@ -56,4 +56,18 @@ const again: Scenario = {
   },
 };
 
-export const work = { study, again };
+/** An agent works in a child of its runner's. */
+const agents: Scenario = {
+  options: { pi: true },
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(AGENTS, "agents");
+    await untilEnded(stage, run);
+    const { outputs } = await stage.call("run.get", { run });
+    if (JSON.stringify(outputs["plan"]) !== '{"plan":"do it"}')
+      stage.problems.push(`the agent's output is ${JSON.stringify(outputs["plan"])}`);
+    return new Map([[run, { status: "completed", decisions: [], actions: ["note"] }]]);
+  },
+};
+
+export const work = { study, again, agents };
