@@ -105,32 +105,7 @@ export class Arena {
         const chat = -1_000_100 - room;
         const { buttons: rows, id: card } = await this.see(chat, `the card of ${title}`, ({ text }) =>
           text.includes(title),
-        ).catch((e) => {
-          console.error(
-            JSON.stringify(this.clock.now()),
-            JSON.stringify(
-              this.rows(
-                "select e.effect_no, purpose, effect_type, e.status, attempt_count, next_attempt_at, e.created_at, e.error, a.state, a.recorded_at from effects e left join effect_attempts a using (effect_no) where place = ? and e.status not in ('applied','cancelled')",
-                String(chat),
-              ),
-              null,
-              1,
-            ),
-            JSON.stringify(
-              this.rows(
-                "select run_id, r.status, q.status qs, available_at, park_reason from runs r join run_queue q using (run_no) where q.status <> 'done'",
-              ),
-            ),
-            JSON.stringify(
-              this.rows(
-                "select d.status, fingerprint from human_decisions d join runs using (run_no) where run_id = ?",
-                run,
-              ),
-            ),
-            JSON.stringify(this.rows("select purpose, status, count(*) n from effects group by 1,2")),
-          );
-          throw e;
-        });
+        );
         const [{ revision = 0 } = {}] = this.rows<{ revision: number }>(
           "SELECT revision FROM runs JOIN resources USING (resource_no) WHERE run_id = ?",
           run,
@@ -152,10 +127,12 @@ export class Arena {
     return { release: () => this.sim.faults.remove(fault) };
   }
 
-  /** Waits until the service knows that every message it sent has arrived. */
+  /** Waits until every message and edit has been sent and the service knows it. */
   confirmed(): Promise<unknown> {
     return until(
-      () => this.rows("SELECT 1 FROM effect_parts WHERE state = 'dispatching' LIMIT 1").length === 0,
+      () =>
+        this.rows("SELECT 1 FROM effects WHERE status IN ('pending', 'applying') AND channel_id IS NOT NULL LIMIT 1")
+          .length === 0,
       "the end of all sending",
     );
   }

@@ -43,6 +43,8 @@ async function answerAtOnce(arena: Arena, questions: readonly Question[], pair: 
 /** Lets the questions appear in all rooms with what the pair needs, the last message of each room unconfirmed when `early`. */
 async function open(arena: Arena, titles: readonly string[], pair: Pair, early: boolean) {
   const needs = pair.flatMap((way) => way.needs ?? []);
+  // What is still on its way from the round before must not be held.
+  await arena.confirmed();
   let held = early && needs.length === 0 ? arena.hold() : undefined;
   const questions = await arena.ask(titles);
   if (held === undefined) await arena.confirmed();
