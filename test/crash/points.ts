@@ -78,13 +78,9 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "settings.change": [["study"]],
   "followUps.queue": [["study"], ["study", 2]],
   "followUps.remove": [["study"]],
+  "managed.ensure": [["managed"], ["managed", 2]],
+  "managed.complete": [["managed"]],
 };
-
-/**
- * Commands that no process asks for yet: managed runs wait for resource managers. What they do over the death of a server is shown
- * in test/server/runs/control.test.ts.
- */
-const WITHOUT_CALLER: ReadonlySet<string> = new Set(["managed.ensure", "managed.complete"]);
 
 /** Ways of the frames that the children send (`in`, `lost`) and get (`out`). */
 const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways; readonly out: Ways }>> = {
@@ -151,7 +147,7 @@ type Ways = Readonly<Record<string, readonly Way[]>>;
 
 /** Points without a way, which nothing can reach: labels and frames that were added without a scenario. */
 export function unreachable(): string[] {
-  const labels = [...LABELS].filter((label) => !Object.hasOwn(LABEL_WAYS, label) && !WITHOUT_CALLER.has(label));
+  const labels = [...LABELS].filter((label) => !Object.hasOwn(LABEL_WAYS, label));
   const frames = (["runner", "adapter"] as const).flatMap((child) =>
     (["in", "out"] as const).flatMap((direction) =>
       CHILD_FRAMES[child][direction]
