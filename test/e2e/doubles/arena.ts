@@ -106,12 +106,12 @@ export class Arena {
         const { buttons: rows, id: card } = await this.see(chat, `the card of ${title}`, ({ text }) =>
           text.includes(title),
         );
-        const [{ revision = 0 } = {}] = this.rows<{ revision: number }>(
+        const [resource] = this.rows<{ revision: number }>(
           "SELECT revision FROM runs JOIN resources USING (resource_no) WHERE run_id = ?",
           run,
         );
         const buttons = new Map(rows.flat().map(({ data = "", text }) => [text, data]));
-        return { run, title, chat, card, buttons, revision };
+        return { run, title, chat, card, buttons, revision: resource?.revision ?? 0 };
       }),
     );
   }

@@ -21,8 +21,8 @@ interface Open {
   readonly request: string;
   readonly revision: number;
 }
-/** What an answer came to: that it counted, or the kind of its refusal. */
-type Said = "counted" | string;
+/** What an answer came to: "counted", or the kind of its refusal. */
+type Said = string;
 interface Way {
   readonly answer: (service: Service, open: Open) => Promise<Said>;
   /** What the action then notes; null when there is nothing more to do. */
