@@ -6,8 +6,9 @@ import Database from "better-sqlite3";
 import { logsOf } from "../../harness/index.ts";
 import { APPROVED, BROKEN, JOURNEY, openGate, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
 
-/** The workflow cannot be loaded. */
+/** The workflow cannot be loaded. Its runner ends by itself; when its last word is lost, nothing speaks for launching it again. */
 const broken: Scenario = {
+  needsResume: true,
   async play(stage) {
     await stage.start();
     const run = await stage.run(BROKEN, "broken");
