@@ -29,6 +29,15 @@ export interface ResolutionFact {
   readonly choice: string | null;
   readonly input: string | null;
 }
+/** One thing that was submitted for a decision: who, what, and what it came to. */
+export interface SubmissionFact {
+  readonly decisionId: string;
+  readonly source: string;
+  readonly actorId: string | null;
+  readonly choice: string | null;
+  readonly input: string | null;
+  readonly outcome: string;
+}
 export interface ContinuationFact {
   readonly runNo: number;
   readonly cause: string;
@@ -79,6 +88,7 @@ export interface Facts {
   readonly attempts: readonly AttemptFact[];
   readonly decisions: readonly DecisionFact[];
   readonly resolutions: readonly ResolutionFact[];
+  readonly submissions: readonly SubmissionFact[];
   readonly continuations: readonly ContinuationFact[];
   readonly effects: readonly EffectFact[];
   readonly effectAttempts: readonly EffectAttemptFact[];
@@ -109,6 +119,10 @@ export function readFacts(path: string): Facts {
       ),
       resolutions: all(
         "SELECT decision_id AS decisionId, outcome, provenance, choice, input FROM human_decision_resolutions JOIN human_decisions USING (decision_no)",
+      ),
+      submissions: all(
+        `SELECT decision_id AS decisionId, source, actor_id AS actorId, s.choice, s.input, s.outcome
+         FROM human_decision_submissions s JOIN human_decisions USING (decision_no) ORDER BY submission_no`,
       ),
       continuations: all("SELECT run_no AS runNo, cause_type AS cause, cause_id AS causeId FROM run_continuations"),
       effects: all(

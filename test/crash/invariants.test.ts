@@ -24,6 +24,7 @@ async function goodEnding(): Promise<Evidence> {
       ],
       decisions: [{ decisionId: DECISION, runNo: 1, fingerprint: FINGERPRINT, status: "accepted" }],
       resolutions: [{ decisionId: DECISION, outcome: "accepted", provenance: "human", choice: "approve", input: null }],
+      submissions: [submission("won")],
       continuations: [
         { runNo: 1, cause: "start", causeId: "run-1" },
         { runNo: 1, cause: "decision", causeId: DECISION },
@@ -44,12 +45,19 @@ async function goodEnding(): Promise<Evidence> {
       alive: [],
     },
     ledger: await chatWith([{ text: `Deploy ${FINGERPRINT}`, button: true }], true),
-    acts: [{ kind: "tap", user: 1_001, updateId: 500, messageId: 1, chat: 1_001 }],
+    acts: [{ kind: "tap", answers: true, user: 1_001, updateId: 500, messageId: 1, chat: 1_001 }],
     executions: new Map([["run-1", [{ node: "deploy", effectId: "action", attempt: 1 }]]]),
     endings: new Map([["run-1", { status: "completed", decisions: ["approve human"], actions: ["deploy"] }]]),
     verified: [],
     inboxKept: true,
+    commands: [],
+    needsResume: false,
   };
+}
+
+/** Ann's answer. */
+function submission(outcome: string): Facts["submissions"][number] {
+  return { decisionId: DECISION, source: "channel", actorId: "1001", choice: "approve", input: null, outcome };
 }
 
 function effect(purpose: string, part: Partial<Facts["effects"][number]>): Facts["effects"][number] {
@@ -164,6 +172,18 @@ const SEEDED: Readonly<Record<keyof typeof RULES, readonly (() => Promise<Eviden
     }),
   ],
   noLostAct: [() => withFacts(() => ({ inbox: [] })), () => withFacts(() => ({ inbox: [500, 500] }))],
+  handledOnce: [
+    () => withFacts(({ submissions }) => ({ submissions: [...submissions, submission("already_resolved")] })),
+    () => withFacts(({ effects }) => ({ effects: [...effects, effect("reply", {})] })),
+    () => withFacts(() => ({ submissions: [{ ...submission("won"), actorId: "6666" }] })),
+  ],
+  goesOnByItself: [
+    async () => ({ ...(await goodEnding()), commands: ["resume run-1"] }),
+    () =>
+      withFacts(({ events }) => ({
+        events: [...events, { runNo: 1, type: "run.parked", payload: '{"reason":"runnerNoProgress"}' }],
+      })),
+  ],
   noSilentSecondAction: [
     async () => withExecutions([1, 1]),
     async () => withExecutions([1, 2]),

@@ -38,6 +38,10 @@ export interface Evidence {
   readonly verified: readonly string[];
   /** False where old inbox rows were deleted on purpose. */
   readonly inboxKept: boolean;
+  /** Command lines that the operator ran, in order. */
+  readonly commands: readonly string[];
+  /** Runs are parked on the way for a cause that only a person can put right. */
+  readonly needsResume: boolean;
 }
 
 export interface Violation {
@@ -180,6 +184,33 @@ function* noLostAct({ acts, facts, inboxKept }: Evidence): Iterable<string> {
   }
 }
 
+/**
+ * Whatever somebody did in the chat was handled once, also when its update was handed over twice: there is one submission at most for
+ * each answer that somebody sent, and one reply at most to each message or tap.
+ */
+function* handledOnce({ acts, facts }: Evidence): Iterable<string> {
+  const submitted = facts.submissions.filter(({ source }) => source === "channel");
+  const senders = new Set([...submitted.map(({ actorId }) => actorId), ...acts.map(({ user }) => String(user))]);
+  for (const sender of senders) {
+    const answers = acts.filter(({ answers, user }) => answers && String(user) === sender).length;
+    const own = submitted.filter(({ actorId }) => actorId === sender).length;
+    if (own > answers) yield `${sender} answered ${answers} times, and ${own} submissions are recorded`;
+  }
+  const replies = facts.effects.filter(({ purpose }) => purpose === "reply").length;
+  const replied = acts.filter(({ answers, kind }) => kind === "text" || !answers).length;
+  if (replies > replied) yield `${replied} acts want a reply, and ${replies} replies were made`;
+}
+
+/** A run goes on by itself after every crash: nobody has to resume one that was not parked for a cause of its own. */
+function* goesOnByItself({ commands, facts, needsResume }: Evidence): Iterable<string> {
+  if (needsResume) return;
+  for (const line of commands) if (line.startsWith("resume ")) yield `the operator had to type "holdpoint ${line}"`;
+  for (const { runNo, payload, type } of facts.events) {
+    const runId = facts.runs.find((run) => run.runNo === runNo)?.runId;
+    if (type === "run.parked" && !payload.includes('"effectAmbiguous"')) yield `run ${runId} was parked: ${payload}`;
+  }
+}
+
 /** An action ran once, or each further time belongs to an attempt whose predecessor is known to be in doubt or undone. */
 function* noSilentSecondAction({ executions, facts }: Evidence): Iterable<string> {
   for (const [runId, lines] of executions) {
@@ -287,6 +318,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   nothingToPress,
   noSilentSecondCard,
   noLostAct,
+  handledOnce,
+  goesOnByItself,
   noSilentSecondAction,
   nothingStuck,
   sameEnding,

@@ -19,6 +19,8 @@ export interface Answer {
 /** One thing that somebody did in the chat. */
 export interface Act {
   readonly kind: "tap" | "text";
+  /** Whether it is an answer, and not only the wish to give one with a text. */
+  readonly answers: boolean;
   readonly user: number;
   readonly updateId: number;
   readonly messageId: number;
@@ -29,6 +31,8 @@ export class Person {
   answers: readonly Answer[] = [{ label: "Approve" }];
   /** While false, the person looks at nothing. */
   awake = true;
+  /** Everything that the person does is handed over twice, under the same id. */
+  echo = false;
   /** Wait until every card is known to have arrived before pressing: the operator comes first. */
   patient = false;
   readonly acts: Act[] = [];
@@ -61,7 +65,7 @@ export class Person {
     for (const user of [...(answer.strangers ?? []), personOf(chat)]) {
       const { updateId } = this.#sim.people.tap(user, chat, message.id, answer.label);
       if (updateId === null) throw new Error("the bot is not told of a tap");
-      this.acts.push({ kind: "tap", user, updateId, messageId: message.id, chat });
+      this.#done({ kind: "tap", answers: answer.text === undefined, user, updateId, messageId: message.id, chat });
     }
     return true;
   }
@@ -75,8 +79,13 @@ export class Person {
     this.#answered.add(fingerprint);
     const { updateId } = this.#sim.people.reply(personOf(chat), chat, message.id, text);
     if (updateId === null) throw new Error("the bot is not told of a reply");
-    this.acts.push({ kind: "text", user: personOf(chat), updateId, messageId: message.id, chat });
+    this.#done({ kind: "text", answers: true, user: personOf(chat), updateId, messageId: message.id, chat });
     return true;
+  }
+
+  #done(act: Act): void {
+    this.acts.push(act);
+    if (this.echo) this.#sim.server.repeatUpdate(act.updateId);
   }
 
   #answerTo(world: World, card: LedgerMessage): Answer | undefined {

@@ -65,6 +65,8 @@ async function judge(stage: Stage, scenario: Scenario): Promise<Violation[]> {
       endings,
       verified: await verify(database),
       inboxKept: scenario.forgets !== true,
+      commands: stage.operator.commands,
+      needsResume: scenario.needsResume === true,
     }),
     ...leaks.map(({ form, where }) => ({ rule: "noLeak", detail: `the token (${form}) is in ${where}` })),
   ];

@@ -62,30 +62,26 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "effects.report": [["approve", 3], ["approve"], ["approve", 2]],
   "effects.settle": [["effects"], ["effects", 2]],
   "channels.open": [["restart"], ["adapter", 2]],
-  "channels.receive": [["approve"], ["replan", 2], ["stranger"], ["stranger", 2]],
+  "channels.receive": [["echo", 2], ["approve"], ["echo", 4], ["replan", 2], ["stranger"], ["stranger", 2]],
   "channels.recover": [["recover"], ["recover", 2], ["twice"]],
   "retention.sweep": [["retention"]],
   "runs.enter": [["study"]],
   "runs.noteSources": [["lost"]],
   "runs.restart": [["again"]],
-  "processes.register": [["study"]],
-  "processes.ended": [["study"]],
+  "processes.register": [["agents"], ["study"]],
+  "processes.ended": [["study"], ["agents"]],
   "checkpoints.request": [["study"]],
   "checkpoints.answer": [["study"], ["again", 2]],
   "content.put": [["study"]],
   "notifications.send": [["study"]],
-  "updates.publish": [["study"]],
+  "updates.publish": [["study"], ["agents"]],
   "settings.ensure": [["study"]],
   "settings.change": [["study"]],
   "followUps.queue": [["study"], ["study", 2]],
   "followUps.remove": [["study"]],
+  "managed.ensure": [["managed"], ["managed", 2]],
+  "managed.complete": [["managed"]],
 };
-
-/**
- * Commands that no process asks for yet: managed runs wait for resource managers. What they do over the death of a server is shown
- * in test/server/runs/control.test.ts.
- */
-const WITHOUT_CALLER: ReadonlySet<string> = new Set(["managed.ensure", "managed.complete"]);
 
 /** Ways of the frames that the children send (`in`, `lost`) and get (`out`). */
 const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways; readonly out: Ways }>> = {
@@ -100,15 +96,15 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       decision: [["approve"], ["replan", 2]],
       checkpoint: [["study"]],
       notify: [["study"]],
-      update: [["study"]],
+      update: [["study"], ["agents"]],
       settings: [["study"], ["study", 2]],
       enter: [["study"]],
       "content.put": [["study"], ["study", 3]],
       "content.read": [["study"]],
       judged: [["study"]],
       finish: [["approve"]],
-      "process.register": [["study"]],
-      "process.unregister": [["study"]],
+      "process.register": [["study"], ["agents"]],
+      "process.unregister": [["agents"], ["study"]],
       released: [["approve"], ["study"]],
       exiting: [["broken"]],
     },
@@ -135,7 +131,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       dispatching: [["approve"], ["replan", 2], ["parts", 2]],
       part: [["late", 2], ["approve"], ["replan", 2], ["parts"], ["parts", 2]],
       outcome: [["approve"], ["replan", 2], ["parts"]],
-      inbound: [["approve"], ["replan", 2]],
+      inbound: [["approve"], ["replan", 2], ["echo", 2]],
       health: [["approve"], ["approve", 2]],
       exiting: [["stop"]],
     },
@@ -145,7 +141,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       permit: [["approve"], ["replan", 2], ["parts", 2]],
       partStored: [["approve"], ["parts"]],
       outcomeStored: [["approve"], ["replan", 2]],
-      verdict: [["approve"], ["replan", 2]],
+      verdict: [["approve"], ["replan", 2], ["echo", 2]],
       stop: [["stop"]],
     },
   },
@@ -154,7 +150,7 @@ type Ways = Readonly<Record<string, readonly Way[]>>;
 
 /** Points without a way, which nothing can reach: labels and frames that were added without a scenario. */
 export function unreachable(): string[] {
-  const labels = [...LABELS].filter((label) => !Object.hasOwn(LABEL_WAYS, label) && !WITHOUT_CALLER.has(label));
+  const labels = [...LABELS].filter((label) => !Object.hasOwn(LABEL_WAYS, label));
   const frames = (["runner", "adapter"] as const).flatMap((child) =>
     (["in", "out"] as const).flatMap((direction) =>
       CHILD_FRAMES[child][direction]

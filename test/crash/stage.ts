@@ -5,6 +5,7 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
 import { startSim, type Sim, type SimState } from "../../adapters/telegram/sim/index.ts";
 import { connect, type HoldpointClient, type OperationPayload, type RunView } from "../../src/client/index.ts";
@@ -44,7 +45,11 @@ export interface StageOptions {
   /** Chat in which the card appears, beside or instead of Ann's. */
   readonly group?: boolean;
   readonly destinations?: readonly string[];
+  /** There is a Pi for agent nodes: a program of the tests. */
+  readonly pi?: boolean;
 }
+
+const PI = fileURLToPath(new URL("../fixtures/pi/pi.sh", import.meta.url));
 
 const GROUP = -1_001_001;
 
@@ -294,7 +299,7 @@ function describe({ effects, ledger, runs }: World): string {
   });
 }
 
-function homeOptions(sim: Sim, { destinations, group }: StageOptions): HomeOptions {
+function homeOptions(sim: Sim, { destinations, group, pi }: StageOptions): HomeOptions {
   const where = destinations ?? [group === true ? `telegram:default/${GROUP}` : "telegram:default/1001"];
   return {
     profiles: {
@@ -306,6 +311,7 @@ function homeOptions(sim: Sim, { destinations, group }: StageOptions): HomeOptio
       },
     },
     audiences: { operators: where },
+    ...(pi === true ? { config: { pi: { command: ["/bin/sh", PI] } } } : {}),
   };
 }
 

@@ -83,9 +83,10 @@ export class RunSession {
       this.#watchdog?.heard();
       this.#stored(frame).catch((error: unknown) => this.#failed(frame, error));
     });
-    // A frame that breaks the protocol closes the pipe, which ends the child: that is the cause to keep, not its exit code.
+    // A frame that breaks the protocol closes the pipe, which ends the child: that is the cause to keep, not its exit code. An error of
+    // the pipe itself only says that the child is gone, and its exit says why.
     child.port.onClose((error) => {
-      if (error && this.end === "open") this.error ??= asHoldpointError(error);
+      if (isHoldpointError(error) && this.end === "open") this.error ??= error;
     });
     child.port.send({
       type: "launch",

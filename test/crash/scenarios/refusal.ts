@@ -18,8 +18,9 @@ import {
   type Scenario,
 } from "./scenario.ts";
 
-/** The workflow cannot be loaded. */
+/** The workflow cannot be loaded. Its runner ends by itself; when its last word is lost, nothing speaks for launching it again. */
 const broken: Scenario = {
+  needsResume: true,
   async play(stage) {
     await stage.start();
     const run = await stage.run(BROKEN, "broken");
@@ -30,6 +31,7 @@ const broken: Scenario = {
 
 /** The approved file cannot be loaded any more as it was when the question was asked; the operator mends that and resumes. */
 const changed: Scenario = {
+  needsResume: true,
   async play(stage) {
     stage.person.awake = false;
     const path = join(stage.folder("project"), "journey.workflow.ts");

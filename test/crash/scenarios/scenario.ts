@@ -13,10 +13,13 @@ export interface Scenario {
   play(stage: Stage): Promise<ReadonlyMap<string, Ending>>;
   /** Inbox rows are deleted on the way. */
   readonly forgets?: true;
+  /** Something is put right by a person on the way, who then resumes the run. */
+  readonly needsResume?: true;
 }
 
 export const JOURNEY = fileURLToPath(new URL("../workflows/journey.workflow.ts", import.meta.url));
 export const STUDY = fileURLToPath(new URL("../workflows/study.workflow.ts", import.meta.url));
+export const AGENTS = fileURLToPath(new URL("../workflows/agents.workflow.ts", import.meta.url));
 export const BROKEN = fileURLToPath(new URL("../workflows/broken.workflow.ts", import.meta.url));
 
 /** The story of a journey that Ann approves. */

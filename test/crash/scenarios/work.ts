@@ -1,8 +1,23 @@
-/** Scenarios of running work: a checkpoint that a client answers, settings and follow-ups that it changes, a restart. */
+/** Scenarios of running work: a checkpoint that a client answers, settings and follow-ups that it changes, a restart, an agent, a managed run. */
+import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
+
 import type { Stage } from "../stage.ts";
 import type { Ending } from "../invariants.ts";
-import { openGate, runOf, STUDY, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+import { beside } from "./beside.ts";
+import {
+  AGENTS,
+  APPROVED,
+  JOURNEY,
+  openGate,
+  runOf,
+  STUDY,
+  untilAtGate,
+  untilEnded,
+  type Scenario,
+} from "./scenario.ts";
 
+const MANAGE_CHILD = fileURLToPath(new URL("../children/manage.ts", import.meta.url));
 const STUDIED: Ending = { status: "completed", decisions: [], actions: ["measure"] };
 
 async function answerCheckpoint(stage: Stage, run: string): Promise<void> {
@@ -56,4 +71,45 @@ const again: Scenario = {
   },
 };
 
-export const work = { study, again };
+/** An agent works in a child of its runner's. */
+const agents: Scenario = {
+  options: { pi: true },
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(AGENTS, "agents");
+    await untilEnded(stage, run);
+    const { outputs } = await stage.call("run.get", { run });
+    if (JSON.stringify(outputs["plan"]) !== '{"plan":"do it"}')
+      stage.problems.push(`the agent's output is ${JSON.stringify(outputs["plan"])}`);
+    return new Map([[run, { status: "completed", decisions: [], actions: ["note"] }]]);
+  },
+};
+
+/**
+ * A resource manager asks for a run, and what became of it is written down by a command of its own. No manager exists yet, so a process of
+ * the test asks, while the server is away.
+ */
+const managed: Scenario = {
+  async play(stage) {
+    await stage.start({ fault: false });
+    await stage.stop();
+    const run = await beside(stage, MANAGE_CHILD, [JOURNEY, stage.folder("managed")]);
+    stage.runIds.push(run);
+    await stage.start();
+    await untilEnded(stage, run);
+    await stage.until("the end of the request", () => requestOf(stage.home.database, run) === "succeeded");
+    return new Map([[run, APPROVED]]);
+  },
+};
+
+function requestOf(path: string, run: string): unknown {
+  const db = new Database(path, { readonly: true });
+  try {
+    const sql = "SELECT m.status FROM managed_resource_workflows m JOIN runs USING (run_no) WHERE run_id = ?";
+    return db.prepare(sql).pluck().get(run);
+  } finally {
+    db.close();
+  }
+}
+
+export const work = { study, again, agents, managed };

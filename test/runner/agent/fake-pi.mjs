@@ -42,5 +42,23 @@ lines(process.stdin, (record) => {
   if (how === "wrong-frame") bridge({ type: "call", callId: "1", call: { action: "cancel", requestId: "q-1" } });
   if (how === "mute") settle("");
   if (how === "separators") settle("a\u2028b\u2029c");
+  if (how === "submits") submit(/requestId "([^"]+)"/.exec(record.message)[1]);
 });
+
+// Reports, then submits, as a model does with the tool; its turn ends with the result.
+const submit = (requestId) => {
+  const update = {
+    type: "progress",
+    key: "plan",
+    data: { schema: "holdpoint.progress.v1", label: "Planning", status: "running" },
+  };
+  bridge({ type: "call", callId: "report", call: { action: "update", requestId, update } });
+  bridge({ type: "call", callId: "result", call: { action: "submit", requestId, output: { plan: "do it" } } });
+};
+lines(pipe, ({ callId }) => {
+  if (callId === "result") settle("Done.");
+});
+// The bridge dies with the runner.
+pipe.on("close", () => process.exit(0));
+pipe.on("error", () => process.exit(0));
 bridge({ type: "ready", protocol: 1, pid: process.pid });

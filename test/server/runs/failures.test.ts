@@ -48,6 +48,16 @@ describe("a runner that", () => {
     expect(eventsOf(done, "run.parked")).toEqual([]);
   });
 
+  it("is killed while it is written to goes on by itself, and what the pipe says of that is not taken for the cause", async () => {
+    world.onRunner = (runner) => {
+      if (world.runners.length > 1) return;
+      runner.filter = (frame) => frame.type !== "ready" || (runner.kill(new Error("write EPIPE")), false);
+    };
+    const done = await world.until(await chain(), (view) => view.run.status === "completed");
+    expect(eventsOf(done, "run.requeued")).toMatchObject([{ cause: "crashed", error: { kind: "runnerCrashed" } }]);
+    expect(eventsOf(done, "run.parked")).toEqual([]);
+  });
+
   it("leaves right after it was ready made no progress: it is launched once, and parked", async () => {
     world.onRunner = (runner) => {
       runner.filter = (frame) => frame.type === "ready" || (runner.leave(), false);

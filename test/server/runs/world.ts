@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { configSchema, type Config } from "../../../src/contracts/config.ts";
-import type { ErrorKind } from "../../../src/contracts/errors.ts";
+import { HoldpointError, type ErrorKind } from "../../../src/contracts/errors.ts";
 import {
   OPERATIONS,
   type OperationName,
@@ -37,8 +37,8 @@ export interface TestRunner {
   /** Frames in both directions, oldest first. */
   readonly sent: ToRunner[];
   readonly received: FromRunner[];
-  /** As SIGKILL: nothing more comes from it. */
-  kill(): void;
+  /** As SIGKILL: nothing more comes from it; `pipe` is what a write to it then meets. */
+  kill(pipe?: Error): void;
   /** Ends by itself with code 1. */
   leave(): void;
   /** Puts a frame on the pipe as the runner would. */
@@ -268,7 +268,8 @@ function inProcess(
   const deliver = (given: unknown): void => {
     if (dead || silent) return;
     const parsed = spec.schema.safeParse(given);
-    if (!parsed.success) return end({ code: 1 }, new Error(`Frame is invalid: ${parsed.error.message}`));
+    if (!parsed.success)
+      return end({ code: 1 }, new HoldpointError("frameInvalid", `Frame is invalid: ${parsed.error.message}`));
     const frame = parsed.data;
     runner.received.push(frame);
     if (!runner.filter(frame)) return;
@@ -279,7 +280,7 @@ function inProcess(
   const runner: TestRunner = {
     sent: [],
     received: [],
-    kill: () => end({ signal: "SIGKILL" }),
+    kill: (pipe) => end({ signal: "SIGKILL" }, pipe),
     leave: () => end({ code: 1 }),
     cut: () => void (silent = true),
     inject: deliver,

@@ -1,0 +1,37 @@
+/** Commands of the store that no client or child asks for yet: a process of the test gives them while the server is away. */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+
+import { childEnv, HANG_MS } from "../../harness/index.ts";
+import type { Stage } from "../stage.ts";
+
+/**
+ * Runs a child of test/crash/children on the stage's database: first with the fault of the point, which strikes that process, then
+ * again without, as a caller does that heard no answer. Returns what the second one printed.
+ */
+export async function beside(stage: Stage, child: string, args: readonly string[]): Promise<string> {
+  if (stage.point.env["HOLDPOINT_FAULT"] !== undefined && (await run(stage, child, args, true)) === null)
+    stage.hit = true;
+  return (await run(stage, child, args, false)) ?? "";
+}
+
+/** What the child printed; null when the fault killed it. */
+async function run(stage: Stage, child: string, args: readonly string[], fault: boolean): Promise<string | null> {
+  const started = spawn(
+    process.execPath,
+    ["--import", "jiti/register", child, join(stage.home.dir, "state.sqlite"), ...args],
+    { stdio: ["ignore", "pipe", "pipe"], env: childEnv(fault ? stage.point.env : {}) },
+  );
+  let stdout = "";
+  let stderr = "";
+  started.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  started.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const guard = setTimeout(() => started.kill("SIGTERM"), HANG_MS);
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+    started.once("close", (...exit) => resolve(exit));
+  });
+  clearTimeout(guard);
+  if (code === 0) return stdout;
+  if (fault && signal === "SIGKILL") return null;
+  throw new Error(`${child} ended with ${signal ?? code}: ${stderr}`);
+}
