@@ -2,7 +2,7 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { asHoldpointError, HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
+import { asHoldpointError, HoldpointError, toErrorRecord, isHoldpointError } from "../../contracts/errors.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
