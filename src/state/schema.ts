@@ -497,7 +497,12 @@ CREATE TABLE channels (
   -- Last update id handled in this epoch; not a maximum.
   cursor INTEGER,
   cursor_at INTEGER,
-  adapter_epoch TEXT
+  adapter_epoch TEXT,
+  -- When a poll last came back, and a silence that ended and whose cards are not offered again yet.
+  polled_at INTEGER,
+  silent_from INTEGER,
+  silent_to INTEGER,
+  CHECK ((silent_from IS NULL) = (silent_to IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE channel_inbox (
@@ -514,12 +519,17 @@ CREATE TABLE channel_inbox (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX channel_inbox_age ON channel_inbox (received_at);
 
--- What is remembered about a chat: until when the service wants it left alone, and when help was last given there.
+-- What is remembered about a chat: until when the service wants it left alone, when help was last given there, since when it is known
+-- that it cannot be reached, and the id that it has now (a group that became a supergroup).
 CREATE TABLE channel_places (
   channel_id TEXT NOT NULL REFERENCES channels,
   place TEXT NOT NULL,
   held_until INTEGER NOT NULL DEFAULT 0,
   helped_at INTEGER,
+  dead_at INTEGER,
+  dead_error TEXT,
+  moved_to TEXT,
+  CHECK ((dead_at IS NULL) = (dead_error IS NULL)),
   PRIMARY KEY (channel_id, place)
 ) STRICT, WITHOUT ROWID;
 
@@ -583,6 +593,22 @@ CREATE TABLE effect_attempts (
   error TEXT,
   PRIMARY KEY (effect_no, attempt_number)
 ) STRICT, WITHOUT ROWID;
+
+-- How long nobody knew whether an effect happened: from its uncertain end until evidence, a policy or a person ended that.
+CREATE TABLE effect_doubts (
+  effect_no INTEGER NOT NULL REFERENCES effects,
+  since INTEGER NOT NULL,
+  until INTEGER,
+  -- The transition that ended it.
+  ended_by TEXT,
+  -- When a person was asked about it elsewhere, and by which effect.
+  asked_at INTEGER,
+  asked_effect_no INTEGER REFERENCES effects,
+  PRIMARY KEY (effect_no, since),
+  CHECK ((until IS NULL) = (ended_by IS NULL)),
+  CHECK ((asked_at IS NULL) = (asked_effect_no IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX effect_doubts_open ON effect_doubts (since) WHERE until IS NULL;
 
 CREATE TABLE effect_parts (
   effect_no INTEGER NOT NULL REFERENCES effects,

@@ -22,7 +22,7 @@ export type ChatCommand = Extract<Inbound, { kind: "command" }>;
 const LISTED = 10;
 
 export function receiveCommand(tx: Tx, channel: ChannelRow, command: ChatCommand, access: Access): Handled {
-  const admitted = authorize(access, channel.channelId, command);
+  const admitted = authorize(tx, access, channel.channelId, command);
   if (admitted !== "ok") return { verdict: admitted, ack: null };
   if (command.traits.length > 0) return { verdict: "ignored", ack: null };
   const origin: Origin = {

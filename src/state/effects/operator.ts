@@ -6,6 +6,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal } from "../../contracts/states.ts";
+import { revive } from "../channels/places.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
@@ -172,6 +173,8 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
       if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
     }
   }
+  // Whoever sends it again wants the chat tried, whatever is known of it.
+  if (effect.channelId !== null && effect.place !== null) revive(tx, effect.channelId, effect.place);
   moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
 }
 

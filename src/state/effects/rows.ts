@@ -135,6 +135,8 @@ const SETTLED: ReadonlySet<string> = new Set(["applied", "rejected", "cancelled"
 /** Moves an effect by an event of its state table, and the row in hand with it. */
 export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: EffectChange = {}): void {
   const status = next("effect", effect.status, event) as EffectStatus;
+  if (status === "ambiguous") beginDoubt(tx, effect);
+  else if (effect.status === "ambiguous") endDoubt(tx, effect, event);
   effect.status = status;
   effect.nextAttemptAt = change.nextAttemptAt ?? effect.nextAttemptAt;
   effect.failures = change.failures ?? effect.failures;
@@ -152,6 +154,24 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
     result,
     SETTLED.has(status) ? tx.now : null,
     effect.effectNo,
+  );
+}
+
+/** From now on nobody knows whether it happened; the row says for how long. */
+function beginDoubt(tx: Tx, { effectNo }: EffectRow): void {
+  tx.run(
+    "INSERT INTO effect_doubts (effect_no, since) VALUES (?, ?) ON CONFLICT (effect_no, since) DO UPDATE SET until = NULL, ended_by = NULL",
+    effectNo,
+    tx.now,
+  );
+}
+
+function endDoubt(tx: Tx, { effectNo }: EffectRow, event: string): void {
+  tx.run(
+    "UPDATE effect_doubts SET until = ?, ended_by = ? WHERE effect_no = ? AND until IS NULL",
+    tx.now,
+    event,
+    effectNo,
   );
 }
 
