@@ -62,8 +62,7 @@ function entityOf(entity: PartEntity): Arguments {
 }
 
 function markupOf(content: MessageContent, part: Part): Arguments | null {
-  if (content.kind === "reply") {
-    if (content.prompt === null) return null;
+  if (content.kind === "reply" && content.prompt !== null) {
     // Not `selective`: the prompt answers our own card, and would then open a reply for nobody.
     const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };

@@ -109,6 +109,15 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "settlement.queued": (v) => `Card ${str(v["reference"])} is to show the outcome`,
   "settlement.outcome": (v) => `Card ${str(v["reference"])} shows the outcome: ${str(v["outcome"])}`,
   "reply.outcome": (v) => `Reply to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
+  "decision.undeliverable": () => "No destination could show the card; it can still be answered",
+  "decision.offeredAgain": (v) => `Offered again at ${str(v["destination"])}`,
+  "delivery.resent": (v) =>
+    `Not confirmed for ${seconds(v["afterMs"])}; sent again to ${str(v["destination"])}, as its audience wants`,
+  "delivery.asked": (v) => `Asked at ${str(v["at"])} whether the card for ${str(v["destination"])} arrived`,
+  "channel.placeDead": (v) => `Chat ${str(v["place"])} cannot be reached${tail(errorOf(v))}`,
+  "channel.placeBack": (v) => `Chat ${str(v["place"])} can be reached again`,
+  "channel.placeMoved": (v) => `Chat ${str(v["place"])} is ${str(v["movedTo"])} now`,
+  "channel.silenceEnded": (v) => `The channel hears again; ${str(v["cards"])} cards are offered again`,
   "channel.opened": (v) => `The adapter speaks for the channel (epoch ${str(v["channelEpoch"])})`,
   "server.started": () => "The server started",
   "server.recovered": (v) =>

@@ -604,11 +604,15 @@ CREATE TABLE effect_doubts (
   -- When a person was asked about it elsewhere, and by which effect.
   asked_at INTEGER,
   asked_effect_no INTEGER REFERENCES effects,
+  -- Who ended it, as it was shown then; and when the question was closed.
+  ended_by_name TEXT,
+  closed_at INTEGER,
   PRIMARY KEY (effect_no, since),
   CHECK ((until IS NULL) = (ended_by IS NULL)),
   CHECK ((asked_at IS NULL) = (asked_effect_no IS NULL))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX effect_doubts_open ON effect_doubts (since) WHERE until IS NULL;
+CREATE INDEX effect_doubts_asked ON effect_doubts (asked_effect_no) WHERE asked_effect_no IS NOT NULL AND closed_at IS NULL;
 
 CREATE TABLE effect_parts (
   effect_no INTEGER NOT NULL REFERENCES effects,
@@ -632,6 +636,14 @@ CREATE TABLE decision_tokens (
   effect_no INTEGER NOT NULL REFERENCES effects,
   attempt_number INTEGER NOT NULL,
   choice TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- When a card was last offered again at a destination, by itself or in a list: not more often than its interval.
+CREATE TABLE decision_offers (
+  decision_no INTEGER NOT NULL REFERENCES human_decisions,
+  destination TEXT NOT NULL,
+  offered_at INTEGER NOT NULL,
+  PRIMARY KEY (decision_no, destination)
 ) STRICT, WITHOUT ROWID;
 
 -- A question for text: the reply to this effect's message is the answer of this person for this choice.

@@ -65,6 +65,8 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     reply: replyCodeSchema,
     /** The configured zone for times in it. */
     timeZone: z.string(),
+    /** Button id (`buttonIdsOf`) → unguessable token; absent when the message has no live buttons. */
+    tokens: z.record(z.string(), z.string()).optional(),
     /** Set when this message asks for text: the service should open a reply to it. */
     prompt: z.strictObject({ placeholder: z.string().max(64) }).nullable(),
   }),
@@ -218,6 +220,14 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     gone: z.boolean().optional(),
   }),
   inboundSchema,
+  /** The verdict on this tap came after its acknowledgement had to be given: it is to be told as a message. */
+  z.strictObject({
+    type: z.literal("late"),
+    updateId: z.number().int().nonnegative(),
+    place: z.string(),
+    topic: z.string().nullable(),
+    reference: referenceSchema.nullable(),
+  }),
   z.strictObject({
     type: z.literal("health"),
     /** How the last poll ended. */

@@ -6,6 +6,7 @@ import type { ErrorRecord } from "../../contracts/errors.ts";
 import { DELIVERY } from "../../contracts/limits.ts";
 import { isPlaceAllowed, type Access } from "../decisions/access.ts";
 import { packError } from "../runs/rows.ts";
+import type { JsonReader } from "../effects/views.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 import { channelById } from "./rows.ts";
@@ -29,14 +30,14 @@ export function markDead(tx: Tx, channelId: string, place: string, error: ErrorR
 }
 
 /** Why nothing is sent to a chat, or undefined. After a day one message may try it again. */
-export function deadError(tx: Tx, channelId: string, place: string): ErrorRecord | undefined {
-  const row = tx.get<{ error: string }>(
+export function deadError(db: JsonReader, channelId: string, place: string, now: number): ErrorRecord | undefined {
+  const row = db.get<{ error: string }>(
     "SELECT dead_error AS error FROM channel_places WHERE channel_id = ? AND place = ? AND dead_at > ?",
     channelId,
     place,
-    tx.now - DELIVERY.deadAgainMs,
+    now - DELIVERY.deadAgainMs,
   );
-  return row === undefined ? undefined : (tx.unpack(row.error) as unknown as ErrorRecord);
+  return row === undefined ? undefined : (db.unpack(row.error) as unknown as ErrorRecord);
 }
 
 /** Somebody writes from the chat, or an operator wants it tried: it counts as reachable. True when it did not before. */

@@ -4,13 +4,14 @@
  */
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
-import type { Access } from "../decisions/access.ts";
+import type { Access, AnswerSource } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { decisionByNo } from "../decisions/rows.ts";
 import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
+import { receiveButton } from "./receive-button.ts";
 import { queuePrompt, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
 import type { ChannelRow } from "./rows.ts";
@@ -18,18 +19,19 @@ import { wellFormed } from "../decisions/well-formed.ts";
 
 export type Tap = Extract<Inbound, { kind: "answer" }>;
 
-interface TokenRow {
+export interface TokenRow {
   channelId: string;
   place: string;
   destination: string;
   effectNo: number;
   attempt: number;
-  decisionNo: number;
+  decisionNo: number | null;
+  purpose: string;
   choice: string;
 }
 
 const TOKEN = `SELECT e.channel_id AS channelId, e.place, e.destination, t.effect_no AS effectNo, t.attempt_number AS attempt, e.decision_no AS decisionNo,
-  t.choice FROM decision_tokens t JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ?`;
+  e.purpose, t.choice FROM decision_tokens t JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ?`;
 
 /** One answer for every token that does not fit, so that nothing is told about the card it belongs to. */
 const UNKNOWN: Handled = { verdict: "unknownButton", ack: { code: "unknownButton" } };
@@ -44,25 +46,13 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   if (token === undefined || token.channelId !== channelId || token.place !== place) return UNKNOWN;
   if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectNo, token.attempt, reference))
     return UNKNOWN;
-  const decision = decisionByNo(tx, token.decisionNo);
+  if (token.purpose === "reply") return receiveButton(tx, channel, tap, token, access);
+  const decision = decisionByNo(tx, token.decisionNo as number);
+  const source = sourceOf(channelId, tap);
   const answered = answerDecision(
     tx,
     decision,
-    {
-      requestDigest: decision.requestDigest,
-      choice: token.choice,
-      source: {
-        type: "channel",
-        channel: channelId,
-        actorId: tap.sender.id,
-        personId: null,
-        // Outside text goes into the event chain, which takes well-formed text only.
-        actorName: tap.sender.name === null ? null : wellFormed(tap.sender.name),
-        eventId: tap.eventId,
-        updateId: tap.updateId,
-        assurance: "remote",
-      },
-    },
+    { requestDigest: decision.requestDigest, choice: token.choice, source },
     access,
   );
   if (answered.reply.code !== "promptText") return { verdict: answered.kind, ack: answered.reply };
@@ -82,6 +72,21 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   });
   const ack: ReplyCode = { code: "promptSent", label: answered.reply.label };
   return { verdict: "promptText", ack };
+}
+
+/** Who tapped, for the door and for the record. */
+export function sourceOf(channelId: string, tap: Tap): AnswerSource {
+  return {
+    type: "channel",
+    channel: channelId,
+    actorId: tap.sender.id,
+    personId: null,
+    // Outside text goes into the event chain, which takes well-formed text only.
+    actorName: tap.sender.name === null ? null : wellFormed(tap.sender.name),
+    eventId: tap.eventId,
+    updateId: tap.updateId,
+    assurance: "remote",
+  };
 }
 
 /** The question goes where the card is: the topic that a tap names may be one of the service's own making. */

@@ -1,7 +1,7 @@
 /**
  * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
  */
-import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
 import { cardContent } from "../decisions/card.ts";
@@ -10,7 +10,7 @@ import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { notificationContent } from "../notifications/content.ts";
 import { partByReference } from "./parts.ts";
-import { attemptOf, type EffectRow } from "./rows.ts";
+import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
 /** The stored request of a reply. */
 export interface ReplyRequest {
@@ -34,16 +34,26 @@ export function frameOf(
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
       const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
-      return { ...POST, content: cardContent(tx, decision, { tokens, ...copy }), replyTo: null };
+      return { ...POST, content: cardContent(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
     }
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
       if (effect.effectType === "prompt.close") return { op: "delete", content: null, ...target };
+      if (effect.effectType === "question.close") {
+        const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+        return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
+      }
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
     case "reply": {
       const { prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
-      return { ...POST, content: { kind: "reply", reply, timeZone, prompt }, replyTo: effect.targetReference };
+      const ids = buttonIdsOf(reply);
+      const tokens = ids.length === 0 ? {} : { tokens: issue(tx, ids, effect.effectNo, attempt) };
+      return {
+        ...POST,
+        content: { kind: "reply", reply, timeZone, prompt, ...tokens },
+        replyTo: effect.targetReference,
+      };
     }
     case "notification": {
       const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
@@ -67,15 +77,21 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
   const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
   return cardContent(tx, decision, {
     tokens,
+    of: shown === undefined ? undefined : effectByNo(tx, shown.effectNo),
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
 }
 
-/** One unguessable token per choice; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
 function issueTokens(tx: Tx, decision: DecisionRow, effectNo: number, attempt: number): Record<string, string> {
+  const ids = requestOf(tx, decision).choices.map(({ id }) => id);
+  return issue(tx, ids, effectNo, attempt);
+}
+
+/** One unguessable token per button; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
+function issue(tx: Tx, ids: readonly string[], effectNo: number, attempt: number): Record<string, string> {
   const tokens: Record<string, string> = {};
-  for (const { id } of requestOf(tx, decision).choices) {
+  for (const id of ids) {
     const token = tx.random(DECISION.tokenBytes).toString("base64url");
     tokens[id] = token;
     tx.run(

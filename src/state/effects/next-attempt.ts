@@ -90,7 +90,7 @@ const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attem
 
 function candidatesOf(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
   const error =
-    access === null ? undefined : (closedTo(tx, channelId, place, access) ?? deadError(tx, channelId, place));
+    access === null ? undefined : (closedTo(tx, channelId, place, access) ?? deadError(tx, channelId, place, tx.now));
   if (error !== undefined) {
     refuseAll(tx, channelId, place, error);
     return [];

@@ -25,6 +25,7 @@ import {
   type PartRow,
 } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
+import { refuse } from "./refuse.ts";
 import { effectSummary, shownEffect } from "./views.ts";
 
 /** What a person says about an uncertain effect. `retry` does not claim to know: the new copy says that it may be a repeat. */
@@ -77,7 +78,14 @@ export function recoverMessage(
   return told(tx, effect, outcome, input.actor);
 }
 
-function told(tx: Tx, effect: EffectRow, outcome: Verdict, actor: Actor): EffectSummary {
+/** A person gives a message up whose arrival is not known: nothing more is sent. Throws `effectState`. */
+export function dropMessage(tx: Tx, effect: EffectRow, actor: Actor): void {
+  if (effect.status !== "ambiguous") throw wrongState(effect, "only an uncertain message can be dropped");
+  refuse(tx, effect, new HoldpointError("messageDropped", `${actor.id} gave it up.`).toRecord());
+  told(tx, effect, "dropped", actor);
+}
+
+function told(tx: Tx, effect: EffectRow, outcome: Verdict | "dropped", actor: Actor): EffectSummary {
   tx.event(effect.resourceNo, {
     type: "effect.settled",
     actor,
