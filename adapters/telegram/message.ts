@@ -10,6 +10,7 @@ import {
   type Part,
   type PartEntity,
 } from "../../renderers/telegram/index.ts";
+import { plainNote } from "../../renderers/text/en.ts";
 import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;
@@ -32,13 +33,20 @@ export function messageArguments(perform: Perform, part: number): Arguments {
     throw new HoldpointError("protocolRejected", `Part ${part} was asked for; the content has ${parts.length}.`);
   }
   const markup = markupOf(content, shown);
+  const plain = perform.plain === true;
   return {
-    text: shown.text,
-    entities: shown.entities.map(entityOf),
+    text: plain && part === parts.length ? withNote(shown.text) : shown.text,
+    entities: plain ? [] : shown.entities.map(entityOf),
     // Telegram would fetch addresses in the text.
     link_preview_options: { is_disabled: true },
     ...(markup === null ? {} : { reply_markup: markup }),
   };
+}
+
+/** Says that the marks are missing, where there is room for it. */
+function withNote(text: string): string {
+  const noted = `${text}\n${plainNote}`;
+  return noted.length <= TELEGRAM.messageUnits ? noted : text;
 }
 
 function render(content: MessageContent): Part[] {

@@ -558,6 +558,8 @@ CREATE TABLE effects (
   -- What a settlement edits or a reply answers.
   target_reference TEXT,
   target_part INTEGER,
+  -- Sent without marks on its text, because the service refused them.
+  plain INTEGER NOT NULL DEFAULT 0 CHECK (plain IN (0, 1)),
   status TEXT NOT NULL CHECK (status IN ('pending','applying','applied','rejected','ambiguous','cancelled')),
   attempt_count INTEGER NOT NULL DEFAULT 0,
   failures INTEGER NOT NULL DEFAULT 0,

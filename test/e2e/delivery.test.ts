@@ -6,7 +6,7 @@ import type { LedgerMessage } from "../../adapters/telegram/sim/types.ts";
 import { botMessages, requestsOf } from "../../adapters/telegram/sim/view.ts";
 import { DOUBT, OFFER } from "../../src/contracts/limits.ts";
 import { Scope, liveButtons, type HomeOptions, type Phone } from "../harness/index.ts";
-import { Stage } from "./stage.ts";
+import { Stage, until, type Asked } from "./stage.ts";
 
 const FORUM = -1_001_002;
 const GROUP = -501;
@@ -57,6 +57,13 @@ const message = async (phone: Phone, id: number): Promise<LedgerMessage> =>
   (await phone.messages()).find((shown) => shown.id === id) as LedgerMessage;
 const step = (stage: Stage, ms: number): Promise<void> =>
   stage.clock?.advance(ms) ?? Promise.reject(new Error("no clock"));
+
+/** A question whose card is in Ann's chat, and known to be there. */
+async function confirmed(stage: Stage, what: string): Promise<Asked> {
+  const asked = await stage.ask(what);
+  await stage.delivery(asked.run, "applied");
+  return asked;
+}
 
 /** The service is away for so long, as the clock of the server has it, and was heard again. */
 async function silence(stage: Stage, ms: number): Promise<void> {
@@ -138,6 +145,40 @@ describe("T26: a person who blocked the bot", () => {
   });
 });
 
+describe("T16: a service that cannot parse the marks on a text", () => {
+  const refusal = {
+    kind: "reject",
+    status: 400,
+    description: "Bad Request: can't parse entities: unsupported entity",
+    method: "sendMessage",
+  } as const;
+
+  test("gets it once more without them: it arrives without them once, and says so", async () => {
+    const stage = await serviceFor(at(1_001));
+    await stage.standIn.control.faults.add({ ...refusal, times: 1 });
+    const { run, title } = await begin(stage, "Refused marks");
+    const card = await stage.ann.waitForCard(title);
+    expect(card.entities).toEqual([]);
+    expect(card.text).toMatch(/\(Without its formatting, which was refused\.\)$/);
+    expect((await stage.delivery(run, "applied")).attemptList.map(({ state }) => state)).toEqual([
+      "rejected",
+      "accepted",
+    ]);
+    await stage.ann.tap(card.id, "Approve");
+    await stage.finished(run);
+    expect(await stage.copies(title)).toBe(1);
+  });
+
+  test("is not tried a third time", async () => {
+    const stage = await serviceFor(at(1_001));
+    await stage.standIn.control.faults.add({ ...refusal, times: "always" });
+    const { run, title } = await begin(stage, "Refused marks");
+    expect((await stage.delivery(run, "rejected")).attemptList).toHaveLength(2);
+    await step(stage, 600_000);
+    expect(await stage.sends(title)).toBe(2);
+  });
+});
+
 describe("T27: topics", () => {
   test("General is addressed by leaving the topic out, and a reply there goes there", async () => {
     const stage = await serviceFor(at(FORUM));
@@ -152,7 +193,7 @@ describe("T27: topics", () => {
     await phone.tap(card.id, "Replan\u2026");
     const prompt = await phone.waitForMessage("What should change?");
     expect(prompt.threadId).toBeUndefined();
-    await stage.standIn.control.people.reply(1_001, FORUM, prompt.id, "Use the blue pool", { thread: card.id });
+    await phone.reply(prompt.id, "Use the blue pool");
     const told = await phone.waitForMessage("Got it");
     expect(told.threadId).toBeUndefined();
   });
@@ -267,7 +308,7 @@ describe("a card whose sending was not confirmed", () => {
 describe("after a silence of more than 150 seconds", () => {
   test("a card is offered again and says why; the old copy stays valid and is marked; not again within 12 hours", async () => {
     const stage = await serviceFor(at(1_001));
-    const asked = await stage.ask("Silence");
+    const asked = await confirmed(stage, "Silence");
     await silence(stage, OFFER.silenceMs + 30_000);
     const anew = await stage.ann.waitForCard(asked.title, asked.card);
     expect(anew.text).toMatch(/I was offline from .* to .*\. If you tapped in that time, please tap again\./);
@@ -285,7 +326,7 @@ describe("after a silence of more than 150 seconds", () => {
 
   test("of 150 seconds nothing is offered", async () => {
     const stage = await serviceFor(at(1_001));
-    const asked = await stage.ask("Short silence");
+    const asked = await confirmed(stage, "Short silence");
     await silence(stage, OFFER.silenceMs);
     await stage.barrier();
     expect(await stage.copies(asked.title)).toBe(1);
@@ -293,8 +334,8 @@ describe("after a silence of more than 150 seconds", () => {
 
   test("the server was away itself: the same", async () => {
     const stage = await serviceFor(at(1_001));
-    const asked = await stage.ask("Server away");
-    await stage.channelWhen(({ lastPollAt }) => lastPollAt !== null, "a good poll");
+    const asked = await confirmed(stage, "Server away");
+    await until(() => stage.rows("SELECT 1 FROM channels WHERE polled_at IS NOT NULL").length > 0, "a good poll");
     await stage.server.kill("SIGKILL");
     stage.clock?.leap(OFFER.silenceMs + 30_000);
     await stage.restart();
@@ -305,7 +346,7 @@ describe("after a silence of more than 150 seconds", () => {
   test("more than five cards of a chat come as one message with a button each", async () => {
     const stage = await serviceFor(at(1_001));
     const asked = [];
-    for (let i = 0; i <= OFFER.anew; i += 1) asked.push(await stage.ask("Many"));
+    for (let i = 0; i <= OFFER.anew; i += 1) asked.push(await confirmed(stage, "Many"));
     await silence(stage, OFFER.silenceMs + 30_000);
     const digest = await stage.ann.waitForCard("6 decisions wait here");
     expect(liveButtons(digest).map(({ text }) => text)).toEqual(asked.map(({ title }) => title));

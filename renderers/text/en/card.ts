@@ -38,6 +38,9 @@ export function statusWord(status: CardStatus): string {
   }
 }
 
+/** Stands under a message whose bold and monospace marks the service refused. */
+export const plainNote = "(Without its formatting, which was refused.)";
+
 export const decisionWord = "Decision";
 
 export function partOf(index: number, of: number): string {

@@ -90,6 +90,8 @@ export const performSchema = z.strictObject({
   reference: referenceSchema.nullable(),
   /** Post as a reply to this message, when it still exists. */
   replyTo: referenceSchema.nullable(),
+  /** Without marks on the text: the service refused them before. */
+  plain: z.literal(true).optional(),
 });
 export type Perform = z.infer<typeof performSchema>;
 
@@ -218,6 +220,8 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     placeDead: z.boolean().optional(),
     /** Of an edit or delete: the message is gone. */
     gone: z.boolean().optional(),
+    /** The service refused the marks on the text, not the text. */
+    unparsed: z.boolean().optional(),
   }),
   inboundSchema,
   /** The verdict on this tap came after its acknowledgement had to be given: it is to be told as a message. */

@@ -6,6 +6,7 @@
  * | accepted  | applied                                       | applied                                                  |
  * | 429       | again after `retry_after`; the place is held  | the same                                                 |
  * | moved     | again, to the id that the chat has now        | as rejected                                              |
+ * | unparsed  | once more, without marks on the text           | the same                                                |
  * | rejected  | final                                         | final; the outcome of a card is posted once as a message |
  * | notSent   | again with backoff, from the first unsent part | again with backoff                                      |
  * | ambiguous | stays so until evidence or a person           | again with backoff, unless a newer one replaces it       |
@@ -34,6 +35,8 @@ export interface FinishInput extends AttemptRef {
   readonly gone?: boolean | undefined;
   /** The place can never be reached again. */
   readonly placeDead?: boolean | undefined;
+  /** The marks on the text were refused, not the text. */
+  readonly unparsed?: boolean | undefined;
   /** The place has another id now: posts follow it, as new attempts. */
   readonly movedTo?: string | null | undefined;
 }
@@ -100,6 +103,11 @@ function rejected(tx: Tx, open: OpenAttempt, input: FinishInput): void {
     const until = tx.now + Math.max(input.retryAfterMs, DELIVERY.backoffMinMs);
     holdPlace(tx, effect.channelId as string, effect.place as string, until);
     again(tx, effect, { nextAttemptAt: until, error: error ?? null });
+    return;
+  }
+  if (input.unparsed === true && effect.plain === 0) {
+    tx.run("UPDATE effects SET plain = 1 WHERE effect_no = ?", effect.effectNo);
+    again(tx, effect, { nextAttemptAt: tx.now, error: error ?? null });
     return;
   }
   if (input.movedTo !== undefined && input.movedTo !== null && effect.purpose !== "settlement") {

@@ -44,6 +44,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
     attempt,
     destination: effect.destination as string,
     fromPart,
+    ...(effect.plain === 1 ? { plain: true as const } : {}),
     ...frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone ?? access?.timeZone }),
   };
 });

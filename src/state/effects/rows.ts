@@ -33,6 +33,8 @@ export interface EffectRow {
   readonly place: string | null;
   readonly targetReference: string | null;
   readonly targetPart: number | null;
+  /** 1 once the service has refused the marks on its text. */
+  readonly plain: number;
   status: EffectStatus;
   attemptCount: number;
   failures: number;
@@ -47,7 +49,7 @@ export interface EffectRow {
 export const EFFECT_COLUMNS = `e.effect_id AS effectId, e.effect_no AS effectNo, e.short_id AS shortId, e.resource_no AS resourceNo, e.purpose,
   e.effect_type AS effectType, e.idempotency_key AS "key", e.request, e.request_digest AS requestDigest, e.run_no AS runNo, e.node_id AS nodeId,
   e.recovery, e.decision_no AS decisionNo, e.channel_id AS channelId, e.destination, e.place, e.target_reference AS targetReference,
-  e.target_part AS targetPart, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
+  e.target_part AS targetPart, e.plain, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
   e.created_at AS createdAt, e.settled_at AS settledAt`;
 
 export function effectById(db: Reader, effectId: string): EffectRow | undefined {
