@@ -13,7 +13,7 @@ import { dropMessage, recoverMessage } from "../effects/operator.ts";
 import { effectByNo, type EffectRow } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import type { Handled } from "./receive.ts";
-import { sourceOf, type Tap, type TokenRow } from "./receive-tap.ts";
+import { sourceOf, type Tap, type TokenRow } from "./tap.ts";
 import type { ChannelRow } from "./rows.ts";
 
 /** Who tapped, as somebody who may answer the decision. */

@@ -3,8 +3,7 @@
  * whose arrival was in doubt proves it. Then the answer goes through the one door.
  */
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
-import type { Inbound } from "../../contracts/protocol/channel.ts";
-import type { Access, AnswerSource } from "../decisions/access.ts";
+import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { decisionByNo } from "../decisions/rows.ts";
 import { prove } from "../effects/evidence.ts";
@@ -15,20 +14,7 @@ import { receiveButton } from "./receive-button.ts";
 import { queuePrompt, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
 import type { ChannelRow } from "./rows.ts";
-import { wellFormed } from "../decisions/well-formed.ts";
-
-export type Tap = Extract<Inbound, { kind: "answer" }>;
-
-export interface TokenRow {
-  channelId: string;
-  place: string;
-  destination: string;
-  effectNo: number;
-  attempt: number;
-  decisionNo: number | null;
-  purpose: string;
-  choice: string;
-}
+import { sourceOf, type Tap, type TokenRow } from "./tap.ts";
 
 const TOKEN = `SELECT e.channel_id AS channelId, e.place, e.destination, t.effect_no AS effectNo, t.attempt_number AS attempt, e.decision_no AS decisionNo,
   e.purpose, t.choice FROM decision_tokens t JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ?`;
@@ -72,21 +58,6 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   });
   const ack: ReplyCode = { code: "promptSent", label: answered.reply.label };
   return { verdict: "promptText", ack };
-}
-
-/** Who tapped, for the door and for the record. */
-export function sourceOf(channelId: string, tap: Tap): AnswerSource {
-  return {
-    type: "channel",
-    channel: channelId,
-    actorId: tap.sender.id,
-    personId: null,
-    // Outside text goes into the event chain, which takes well-formed text only.
-    actorName: tap.sender.name === null ? null : wellFormed(tap.sender.name),
-    eventId: tap.eventId,
-    updateId: tap.updateId,
-    assurance: "remote",
-  };
 }
 
 /** The question goes where the card is: the topic that a tap names may be one of the service's own making. */

@@ -47,9 +47,9 @@ const silence: Scenario = {
     const run = await stage.run(JOURNEY, "silence");
     await untilAsked(stage, run);
     await delivered(stage);
-    stage.sim.server.down();
+    await stage.sim.server.down();
     await stage.advance(OFFER.silenceMs + 60_000);
-    stage.sim.server.up();
+    await stage.sim.server.up();
     await stage.until("the card again", (world) => botMessages(world.ledger, ANN).length > 1);
     stage.person.awake = true;
     await untilEnded(stage, run);
