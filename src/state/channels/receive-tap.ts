@@ -6,6 +6,7 @@ import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { decisionByNo } from "../decisions/rows.ts";
+import { settleAgain } from "../decisions/settle.ts";
 import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
@@ -34,6 +35,7 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
     return UNKNOWN;
   if (token.purpose === "reply") return receiveButton(tx, channel, tap, token, access);
   const decision = decisionByNo(tx, token.decisionNo as number);
+  if (decision.status !== "pending") settleAgain(tx, decision, channelId, reference);
   const source = sourceOf(channelId, tap);
   const answered = answerDecision(
     tx,

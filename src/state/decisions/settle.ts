@@ -2,7 +2,7 @@
  * Settlement: every copy of a card whose place in the chat is known is brought to the decision's final state, and once more
  * when the run has ended or cannot go on by itself. A rule over stored references, not a list that somebody keeps: whoever stores one asks here.
  */
-import { insertEffect, cancelPending } from "../effects/rows.ts";
+import { EFFECT_COLUMNS, insertEffect, cancelPending, moveEffect, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { isObstructed } from "../runs/obstructed.ts";
 import { earlierCopies, offersShown } from "./offers.ts";
@@ -49,6 +49,21 @@ export function settleReference(tx: Tx, decisionNo: number, reference: string): 
   if (pending && !isObstructed(tx, decision.runNo)) return;
   const revision = pending ? 0 : stateRevision(tx, decision);
   tell(tx, decision, tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference), revision);
+}
+
+/**
+ * Somebody taps a card of a decision that is over: an edit that was refused when its chat could not be reached is tried again, so that what
+ * they look at becomes what is.
+ */
+export function settleAgain(tx: Tx, decision: DecisionRow, channelId: string, reference: string): void {
+  const refused = tx.all<EffectRow>(
+    `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.decision_no = ? AND e.purpose = 'settlement' AND e.channel_id = ? AND e.target_reference = ?
+       AND e.status = 'rejected' AND e.effect_type = 'card.settle' ORDER BY e.effect_no DESC LIMIT 1`,
+    decision.decisionNo,
+    channelId,
+    reference,
+  );
+  for (const effect of refused) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
 }
 
 /** A newer copy is in the chat: those before it say so, and keep their buttons. */

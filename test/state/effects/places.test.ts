@@ -70,6 +70,19 @@ describe("a chat that cannot be reached (T26)", () => {
     expect(await world.next()).toBeNull();
   });
 
+  it("whose card could not be settled then has it settled when somebody taps it", async () => {
+    const world = await World.open();
+    const asked = await world.ask();
+    const card = await world.deliver();
+    await world.answer(asked, "stop");
+    const edit = await world.mustNext();
+    await world.dispatch(edit);
+    await world.finish(edit, "rejected", { placeDead: true, error: blocked });
+    expect(await world.next()).toBeNull();
+    expect((await world.tap(card, "approve")).ack).toMatchObject({ code: "alreadyDecided", label: "Stop" });
+    expect(await world.mustNext()).toMatchObject({ op: "edit", reference: card.references[0], attempt: 2 });
+  });
+
   it("is tried again when an operator sends a card again, and with a new card after a day", async () => {
     const world = await World.open();
     const asked = await blockedCard(world);
