@@ -185,6 +185,8 @@ export const inboundSchema = z.discriminatedUnion("kind", [
     sender: senderSchema,
     traits: z.array(traitSchema),
   }),
+  /** The service itself says that a place has another id now (a group became a supergroup). */
+  z.strictObject({ ...inboundFields, kind: z.literal("moved"), place: z.string(), movedTo: z.string() }),
   z.strictObject({ ...inboundFields, kind: z.literal("other"), what: z.string().max(64) }),
   z.strictObject({ ...inboundFields, kind: z.literal("unreadable"), what: z.string().max(200) }),
 ]);

@@ -144,6 +144,15 @@ describe("a group that became a supergroup", () => {
     expect(world.output(asked)).toBeDefined();
   });
 
+  it("is known as soon as the service says so, and cards go there without a refusal", async () => {
+    const world = await World.open();
+    const inbound = { type: "inbound", sentAt: null, kind: "moved", movedTo: SUPER } as const;
+    expect((await world.receive({ ...inbound, updateId: 1, digest: "a", place: "-6666" })).verdict).toBe("silent");
+    expect((await world.receive({ ...inbound, updateId: 2, digest: "b", place: OPS })).verdict).toBe("moved");
+    await world.ask();
+    expect(await world.mustNext()).toMatchObject({ attempt: 1, destination: `${MAIN}/${SUPER}` });
+  });
+
   it("is nothing that somebody else's chat can claim", async () => {
     const world = await World.open();
     expect((await world.say("hello", { place: SUPER })).verdict).toBe("silent");
