@@ -44,9 +44,30 @@ const MESSAGES_UNDER = `${MESSAGES} AND p.reference = ? ${IN_ORDER}`;
 export function settleReference(tx: Tx, decisionNo: number, reference: string): void {
   const decision = decisionByNo(tx, decisionNo);
   const pending = decision.status === "pending";
-  if (pending && !isObstructed(tx, decision.runNo)) return;
+  if (pending && !isObstructed(tx, decision.runNo) && !changedSince(tx, decisionNo, reference)) return;
   const revision = pending ? 0 : stateRevision(tx, decision);
   tell(tx, decision, tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference), revision);
+}
+
+/** What a waiting card shows besides the question: each of these events changes it. */
+const PROGRESS = "('decision.vote', 'decision.voteRevoked', 'decision.escalated')";
+
+/** Whether the copy under this reference was given out before the card came to show something else. */
+function changedSince(tx: Tx, decisionNo: number, reference: string): boolean {
+  const sql = `SELECT 1 FROM events v JOIN human_decisions d ON d.resource_no = v.resource_no WHERE d.decision_no = ?1 AND v.event_type IN ${PROGRESS}
+    AND v.recorded_at >= (SELECT max(a.recorded_at) FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no
+      JOIN effect_attempts a ON a.effect_no = p.effect_no AND a.attempt_number = p.attempt_number
+      WHERE e.decision_no = ?1 AND e.purpose = 'delivery' AND p.reference = ?2) LIMIT 1`;
+  return tx.get(sql, decisionNo, reference) !== undefined;
+}
+
+/** A question for text is not this person's any more: it is taken back, or not sent. True when there was something to do. */
+export function closePrompt(tx: Tx, decision: DecisionRow, effectNo: number): boolean {
+  if (cancelPending(tx, "effect_no = ?", effectNo) > 0) return true;
+  const shown = messagesOf(tx, decision)
+    .filter(isShown)
+    .filter((message) => message.effectNo === effectNo);
+  return shown.filter((message) => settle(tx, decision, message, 1)).length > 0;
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
@@ -75,6 +96,12 @@ export function settleVerdict(tx: Tx, decision: DecisionRow): Settlement[] {
   const messages = messagesOf(tx, decision);
   for (const effectNo of new Set(messages.flatMap(({ effectNo, status }) => (status === "pending" ? effectNo : []))))
     cancelPending(tx, "effect_no = ?", effectNo);
+  if (decision.reminders > 0 || decision.escalatedTo !== null)
+    cancelPending(
+      tx,
+      "decision_no = ? AND effect_type IN ('notice.reminder', 'notice.escalated')",
+      decision.decisionNo,
+    );
   return messages.filter(isShown).flatMap((shown) => settle(tx, decision, shown, 1) ?? []);
 }
 
@@ -105,11 +132,13 @@ export function announceSources(tx: Tx, runNo: number): void {
   if (decision?.status === "pending") settleAll(tx, decision, 0);
 }
 
-/** How often it was said of this run that its files are gone, or back. */
-function announcements(tx: Tx, runNo: number): number {
-  const sql = `SELECT count(*) AS n FROM events e JOIN runs r USING (resource_no)
-    WHERE r.run_no = ? AND e.event_type IN ('run.sourcesGone', 'run.sourcesBack')`;
-  return tx.get<{ n: number }>(sql, runNo)?.n ?? 0;
+/** How often a waiting card has changed: the run's files are gone, or back; a vote; somebody else is asked too. */
+function announcements(tx: Tx, { resourceNo, runNo }: DecisionRow): string {
+  const sql = `SELECT (SELECT count(*) FROM events e JOIN runs r USING (resource_no)
+      WHERE r.run_no = ? AND e.event_type IN ('run.sourcesGone', 'run.sourcesBack')) AS files,
+    (SELECT count(*) FROM events WHERE resource_no = ? AND event_type IN ${PROGRESS}) AS progress`;
+  const { files = 0, progress = 0 } = tx.get<{ files: number; progress: number }>(sql, runNo, resourceNo) ?? {};
+  return `${files}.${progress}`;
 }
 
 /** What a card of this decision can show now: the story belongs to the run's latest decision only. */
@@ -144,7 +173,7 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
   // It is removed once, also when it becomes known after the run has ended.
   const revision = isPrompt ? 1 : state;
   const { decisionId } = decision;
-  const said = revision === 0 ? `0.${announcements(tx, decision.runNo)}` : String(revision);
+  const said = revision === 0 ? `0.${announcements(tx, decision)}` : String(revision);
   const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",
     effectType: isPrompt ? "prompt.close" : "card.settle",

@@ -16,7 +16,7 @@ import { holdPlace } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
-import { hasNewerSettlement, isPrompt, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
+import { hasNewerSettlement, isForWaiting, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
 import { acceptPart, isComplete, movePart, partsOf, progressOf } from "./parts.ts";
 import { EFFECT_COLUMNS, effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
@@ -166,7 +166,7 @@ export function again(
 
 function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
-  if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo);
 }
 

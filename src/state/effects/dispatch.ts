@@ -59,14 +59,19 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
   return { go: true };
 });
 
-/** A card or a question for text of a decision that is over and of which nothing was shown; an edit that a newer one replaces. */
+/** A message for a decision that is over and of which nothing was shown; an edit that a newer one replaces. */
 function isObsolete(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
-  if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo) && !progressOf(partsOf(tx, effect.effectNo)).touched;
 }
 
-export function isPrompt(tx: Tx, effect: EffectRow): boolean {
+/** Whether a message is wanted only as long as its decision waits: a card, a question for text, a reminder. */
+export function isForWaiting(tx: Tx, effect: EffectRow): boolean {
+  return effect.purpose === "delivery" || effect.effectType.startsWith("notice.") || isPrompt(tx, effect);
+}
+
+function isPrompt(tx: Tx, effect: EffectRow): boolean {
   return (
     effect.purpose === "reply" &&
     tx.get("SELECT 1 FROM decision_prompts WHERE effect_no = ?", effect.effectNo) !== undefined
