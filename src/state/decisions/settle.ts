@@ -52,11 +52,12 @@ export function settleReference(tx: Tx, decisionNo: number, reference: string): 
 /** What a waiting card shows besides the question: each of these events changes it. */
 const PROGRESS = "('decision.vote', 'decision.voteRevoked', 'decision.escalated')";
 
-/** Whether the copy under this reference was given out before the card came to show something else. */
+/** Whether the card came to show something else after the copy under this reference was given out: both are told in the same chain. */
 function changedSince(tx: Tx, decisionNo: number, reference: string): boolean {
   const sql = `SELECT 1 FROM events v JOIN human_decisions d ON d.resource_no = v.resource_no WHERE d.decision_no = ?1 AND v.event_type IN ${PROGRESS}
-    AND v.recorded_at >= (SELECT max(a.recorded_at) FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no
-      JOIN effect_attempts a ON a.effect_no = p.effect_no AND a.attempt_number = p.attempt_number
+    AND v.event_index > (SELECT max(g.event_index) FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no
+      JOIN events g ON g.resource_no = d.resource_no AND g.event_type = 'delivery.recorded'
+        AND g.payload ->> '$.effectId' = e.effect_id AND g.payload ->> '$.attempt' = p.attempt_number
       WHERE e.decision_no = ?1 AND e.purpose = 'delivery' AND p.reference = ?2) LIMIT 1`;
   return tx.get(sql, decisionNo, reference) !== undefined;
 }
@@ -67,7 +68,7 @@ export function closePrompt(tx: Tx, decision: DecisionRow, effectNo: number): bo
   const shown = messagesOf(tx, decision)
     .filter(isShown)
     .filter((message) => message.effectNo === effectNo);
-  return shown.filter((message) => settle(tx, decision, message, 1)).length > 0;
+  return shown.filter((message) => queueSettlement(tx, decision, message, 1) !== null).length > 0;
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
@@ -166,6 +167,11 @@ function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
  * is to be told of it, null for a question and for what was queued before.
  */
 function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): Settlement | null {
+  const queued = queueSettlement(tx, decision, shown, state);
+  return shown.isPrompt === 1 ? null : queued;
+}
+
+function queueSettlement(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): Settlement | null {
   const { channelId, destination, part, place, reference } = shown;
   const isPrompt = shown.isPrompt === 1;
   // A question for text stays as long as its card waits.
@@ -188,7 +194,7 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
     targetReference: reference,
     targetPart: part,
   });
-  if (!created || isPrompt) return null;
+  if (!created) return null;
   // What an older one would have shown, this one shows too.
   if (revision !== 1) {
     const where =
