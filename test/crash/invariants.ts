@@ -186,7 +186,7 @@ function* noLostAct({ acts, facts, inboxKept }: Evidence): Iterable<string> {
 
 /**
  * Whatever somebody did in the chat was handled once, also when its update was handed over twice: there is one submission at most for
- * each answer that somebody sent, and one reply at most to each message or tap.
+ * each answer that somebody sent, and one reply at most to each message or tap; reminders and the like answer nobody.
  */
 function* handledOnce({ acts, facts }: Evidence): Iterable<string> {
   const submitted = facts.submissions.filter(({ source }) => source === "channel");
@@ -196,7 +196,9 @@ function* handledOnce({ acts, facts }: Evidence): Iterable<string> {
     const own = submitted.filter(({ actorId }) => actorId === sender).length;
     if (own > answers) yield `${sender} answered ${answers} times, and ${own} submissions are recorded`;
   }
-  const replies = facts.effects.filter(({ purpose }) => purpose === "reply").length;
+  const replies = facts.effects.filter(
+    ({ purpose, type }) => purpose === "reply" && !type.startsWith("notice."),
+  ).length;
   const replied = acts.filter(({ answers, kind }) => kind === "text" || !answers).length;
   if (replies > replied) yield `${replied} acts want a reply, and ${replies} replies were made`;
 }

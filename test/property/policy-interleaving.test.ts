@@ -130,8 +130,13 @@ class Model {
       this.winner = { by: person, choice };
       return "accepted";
     }
-    if (this.listed.every((one) => this.votes.has(one))) this.escalate();
+    this.turnout();
     return "recorded";
+  }
+
+  /** Nobody is left to wait for. */
+  turnout(): void {
+    if (this.listed.every((one) => this.votes.has(one))) this.escalate();
   }
 
   apply({ op: what }: Op, now: number): void {
@@ -140,7 +145,9 @@ class Model {
     if (what === "cancel") this.winner = { by: "cancel", choice: null };
     if (what === "expire" && late) this.winner = { by: "timeout", choice: VETO };
     if (what === "escalate" && !late && now >= this.start + ESCALATION) this.escalate();
-    if (what === "revise") this.strike();
+    if (what !== "revise") return;
+    this.strike();
+    this.turnout();
   }
 }
 

@@ -139,16 +139,18 @@ function recordVote(
   const before = votes.find(({ personId }) => personId === vote.personId);
   const turnout = noteTurnout(tx, decision, request, withVote(votes, vote), access);
   // The same vote once more says nothing new.
-  if (before?.choice === vote.choice && before.input === vote.input) return turnout;
-  storeVote(tx, decision, vote, { actor, source });
-  tx.event(decision.resourceNo, {
-    type: "decision.vote",
-    actor: actorOf(actor, source),
-    payload: { choice: vote.choice, by: nameOf(actor), have, need },
-  });
+  const repeated = before?.choice === vote.choice && before.input === vote.input;
+  if (!repeated) {
+    storeVote(tx, decision, vote, { actor, source });
+    tx.event(decision.resourceNo, {
+      type: "decision.vote",
+      actor: actorOf(actor, source),
+      payload: { choice: vote.choice, by: nameOf(actor), have, need },
+    });
+  }
   // Nobody is left to wait for, so that those who are asked next are asked now.
   const escalated = turnout && escalateNow(tx, decision, request, "noQuorum", access);
-  if (!escalated) settleAll(tx, decision, 0);
+  if (!escalated && !repeated) settleAll(tx, decision, 0);
   return turnout;
 }
 

@@ -6,6 +6,7 @@ import { PAGE } from "../../contracts/limits.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, type Access } from "./access.ts";
+import { escalateNow } from "./escalate.ts";
 import { DECISION_COLUMNS, requestOf, type DecisionRow } from "./rows.ts";
 import { closePrompt, settleAll } from "./settle.ts";
 import { noteTurnout, standingVotes, votesOf } from "./votes.ts";
@@ -28,8 +29,8 @@ export const revise = defineCommand("decisions.revise", (tx: Tx, { access }: { a
     const request = requestOf(tx, decision);
     const before = votesOf(tx, decision.decisionNo);
     const votes = standingVotes(tx, decision, request, access);
-    const turnout = decision.everybodyVoted;
-    noteTurnout(
+    const noted = decision.everybodyVoted;
+    const turnout = noteTurnout(
       tx,
       decision,
       request,
@@ -37,7 +38,9 @@ export const revise = defineCommand("decisions.revise", (tx: Tx, { access }: { a
       access,
     );
     count.votesRevoked += before.length - votes.length;
-    if (before.length > votes.length || turnout !== decision.everybodyVoted) settleAll(tx, decision, 0);
+    // Those who are left have all voted, in vain: there is nobody to wait for.
+    const escalated = turnout && escalateNow(tx, decision, request, "noQuorum", access);
+    if (!escalated && noted !== decision.everybodyVoted) settleAll(tx, decision, 0);
     for (const prompt of promptsOf(tx, decision.decisionNo)) {
       const source = { type: "channel", personId: null, eventId: "", assurance: "remote", ...prompt } as const;
       if (judgeSource(access, request, source, decision.escalatedTo).allowed) continue;

@@ -10,6 +10,7 @@ import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, votersOf, type Access, type AnswerSource } from "./access.ts";
 import type { DecisionRow } from "./rows.ts";
+import { settleAll } from "./settle.ts";
 
 export interface StoredVote {
   readonly vote: DecisionVote;
@@ -71,7 +72,7 @@ export function storeVote(
   );
 }
 
-/** The votes that count now: those of people who may not answer any more are struck first. */
+/** The votes that count now: those of people who may not answer any more are struck first, and the cards say so. */
 export function standingVotes(tx: Tx, decision: DecisionRow, request: DecisionRequest, access: Access): StoredVote[] {
   const votes = votesOf(tx, decision.decisionNo);
   // The account tells who the person is, unless the server knew it by itself.
@@ -81,7 +82,8 @@ export function standingVotes(tx: Tx, decision: DecisionRow, request: DecisionRe
     return verdict.allowed && verdict.personId === vote.personId;
   };
   const standing = votes.filter(stands);
-  for (const { name, vote } of votes.filter((one) => !standing.includes(one))) {
+  const struck = votes.filter((one) => !standing.includes(one));
+  for (const { name, vote } of struck) {
     tx.run(
       "UPDATE decision_votes SET revoked_at = ? WHERE decision_no = ? AND person_id = ?",
       tx.now,
@@ -94,6 +96,7 @@ export function standingVotes(tx: Tx, decision: DecisionRow, request: DecisionRe
       payload: { choice: vote.choice, by: name, personId: vote.personId },
     });
   }
+  if (struck.length > 0) settleAll(tx, decision, 0);
   return standing;
 }
 
