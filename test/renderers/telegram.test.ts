@@ -239,7 +239,7 @@ describe("a card that several must agree on", () => {
   });
 
   test("says to whom it was passed on, since when and why; that stays", () => {
-    const escalated = { audience: "on-call", names: ["Bea"], cause: "silence", at: NOON + HOUR } as const;
+    const escalated = { audience: "on-call", names: ["Bea"], cause: "silence" as const, at: NOON + HOUR };
     const line = "Passed on to on-call (Bea), Tue 13:30 CET: nobody had answered.";
     for (const state of [PENDING, BY_ANN])
       expect(only(renderCard(card, { ...state, notes: { escalated } })).text).toContain(line);
