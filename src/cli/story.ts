@@ -111,13 +111,13 @@ export function resolutionLine(decision: DecisionSummary): string {
     const choices = decision.choices.map((choice) => `${clean(choice.label)}${choice.input ? "…" : ""}`);
     return `Waiting: ${choices.join(" | ")}`;
   }
-  if (resolution.provenance === "expired_no_default")
-    return `Nobody answered in time; it expired, ${when(resolution.resolvedAt)}.`;
   if (resolution.outcome === "cancelled") return `Cancelled, ${when(resolution.resolvedAt)}.`;
   const label = clean(resolution.label ?? resolution.choice ?? "answered");
   const text = resolution.input === null ? "" : `, "${clean(resolution.input)}"`;
-  if (resolution.provenance === "timeout_policy")
-    return `No answer in time: ${label} was used, ${when(resolution.resolvedAt)}.`;
+  if (resolution.outcome === "timedOut") {
+    const then = resolution.choice === null ? "the decision expired" : `${label} was used`;
+    return `No answer in time: ${then}, ${when(resolution.resolvedAt)}.`;
+  }
   const by = resolution.by === null ? "" : ` by ${clean(resolution.by)}`;
   const channel = resolution.channel === null ? "" : ` over ${clean(resolution.channel)}`;
   const how = resolution.assurance === null ? "" : ` (${resolution.assurance})`;

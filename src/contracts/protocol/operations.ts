@@ -90,7 +90,8 @@ export const decisionSummarySchema = z.strictObject({
   ),
   resolution: z
     .strictObject({
-      outcome: z.enum(["accepted", "cancelled"]),
+      /** A time that ran out is neither an answer nor a cancellation, with a default or without. */
+      outcome: z.enum(["accepted", "cancelled", "timedOut"]),
       provenance: z.string(),
       choice: z.string().nullable(),
       label: z.string().nullable(),

@@ -26,6 +26,13 @@ interface Sent {
   shown: number;
 }
 
+const OUTCOMES = {
+  human: "accepted",
+  explicit_cancel: "cancelled",
+  timeout_policy: "timedOut",
+  expired_no_default: "timedOut",
+} as const;
+
 const SELECT = `SELECT ${DECISION_COLUMNS} FROM human_decisions d`;
 
 export const reads = (db: ReadDb) => ({
@@ -129,7 +136,7 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
       stored === undefined
         ? null
         : {
-            outcome: stored.resolution.choice === null ? "cancelled" : "accepted",
+            outcome: OUTCOMES[stored.resolution.provenance],
             provenance: stored.resolution.provenance,
             choice: stored.resolution.choice,
             label: labelOf(stored.resolution.choice),
