@@ -1,19 +1,21 @@
 /**
  * The snapshot of an audience's policy that goes into a request: with the zone of quiet hours filled in, and with those veto choices that
- * the decision has.
+ * the decision has, by the audience's list or by the workflow's own mark.
  */
 import type { Config } from "../../contracts/config.ts";
+import { vetoesIn } from "../../contracts/decision/choices.ts";
 import type { DecisionPolicy } from "../../contracts/decision/policy.ts";
 
 const MINUTE_MS = 60_000;
 
-/** `choices` are ids. Keys are written only when they are set. */
+/** `choices` as the workflow wrote them. Keys are written only when they are set. */
 export function snapshotOf(
   policy: Config["audiences"][string]["policy"],
-  { choices, timeZone }: { readonly choices: readonly string[]; readonly timeZone: string },
+  { choices, timeZone }: { readonly choices: unknown; readonly timeZone: string },
 ): DecisionPolicy {
   const { escalateAfter, quorum, remindAfter, require } = policy;
-  const veto = quorum === 1 ? [] : choices.filter((id) => policy.veto?.includes(id) === true);
+  const { ids, vetoes } = vetoesIn(choices);
+  const veto = quorum === 1 ? [] : ids.filter((id) => vetoes.includes(id) || policy.veto?.includes(id) === true);
   return {
     quorum,
     ...(veto.length === 0 ? {} : { veto }),
@@ -35,16 +37,4 @@ function remindersOf(
     atMost,
     ...(quiet === undefined ? {} : { quiet: { timeZone, ...quiet } }),
   };
-}
-
-/** The ids of authored choices, which are a map or a list; what is neither is refused later. */
-export function choiceIdsIn(authored: unknown): string[] {
-  const choices =
-    typeof authored === "object" && authored !== null ? (authored as { choices?: unknown }).choices : null;
-  if (typeof choices !== "object" || choices === null) return [];
-  if (!Array.isArray(choices)) return Object.keys(choices);
-  return choices.flatMap((choice: unknown) => {
-    const id = typeof choice === "object" && choice !== null ? (choice as { id?: unknown }).id : undefined;
-    return typeof id === "string" ? [id] : [];
-  });
 }

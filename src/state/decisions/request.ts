@@ -10,7 +10,7 @@ import type { Claim, Tx } from "../tx.ts";
 import { nextReminder } from "../../decision/index.ts";
 import { askedNames, audienceNamed, type Access } from "./access.ts";
 import { queueDelivery } from "./deliver.ts";
-import { choiceIdsIn, snapshotOf } from "./policy.ts";
+import { snapshotOf } from "./policy.ts";
 
 export interface RequestInput {
   readonly claim: Claim;
@@ -31,7 +31,7 @@ export interface RequestResult {
 /** Throws `audienceUnknown` or `presentationInvalid` with nothing stored, `claimLost`, or `protocolRejected`. */
 export const request = defineCommand("decisions.request", (tx: Tx, input: RequestInput): RequestResult => {
   const run = claimedRun(tx, input.claim);
-  const audience = audienceNamed(input.access, audienceIn(input.request));
+  const audience = audienceNamed(input.access, fieldOf(input.request, "audience"));
   const attempt = openAttempt(tx, run);
   const normalized = normalizeRequest(input.request, {
     runId: run.runId,
@@ -40,7 +40,7 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
     attemptId: `attempt-${attempt?.attemptNo ?? 0}`,
     createdAt: tx.now,
     policy: snapshotOf(audience.policy, {
-      choices: choiceIdsIn(input.request),
+      choices: fieldOf(input.request, "choices"),
       timeZone: input.access.timeZone,
     }),
   });
@@ -74,8 +74,8 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
 
-function audienceIn(authored: unknown): unknown {
-  return typeof authored === "object" && authored !== null ? (authored as { audience?: unknown }).audience : undefined;
+function fieldOf(authored: unknown, name: "audience" | "choices"): unknown {
+  return typeof authored === "object" && authored !== null ? (authored as Record<string, unknown>)[name] : undefined;
 }
 
 interface NewDecision {

@@ -107,6 +107,23 @@ describe("a quorum", () => {
     expect(world.output(asked)).toEqual({ choice: "stop" });
   });
 
+  it("lets the workflow mark a veto, and then also asks for the text that goes with it", async () => {
+    const world = await open({ quorum: 2 });
+    const input = { name: "changes", prompt: "What should change?" };
+    await expect(ask(world, { choices: { ...CHOICES, replan: { label: "Replan", input } } })).rejects.toMatchObject({
+      kind: "presentationInvalid",
+      message: expect.stringContaining("mark it as a veto"),
+    });
+    const marked = await open({ quorum: 2, veto: ["stop"] });
+    const asked = await ask(marked, { choices: { ...CHOICES, replan: { label: "Replan", input, veto: true } } });
+    expect(policyOf(marked, asked).veto).toEqual(["Stop", "Replan"]);
+    await vote(marked, asked, ANN, "approve");
+    expect((await marked.answer(asked, "replan", { input: "use blue", user: { actorId: BEA } })).result.kind).toBe(
+      "accepted",
+    );
+    expect(marked.output(asked)).toEqual({ choice: "replan", input: { changes: "use blue" } });
+  });
+
   it("that everybody missed is said on the card and in the list; a changed vote still decides", async () => {
     const world = await open({ quorum: 2 });
     const asked = await ask(world);
