@@ -149,15 +149,24 @@ export function certainty(effect: EffectSummary): string {
   }
 }
 
+/** Messages beside the card. */
+const NOTICES: Readonly<Record<string, string>> = {
+  "notice.reminder": "reminder",
+  "notice.escalated": "word of passing on",
+};
+
 /** Effect types and places in one phrase, for lists. */
 export function effectTitle(effect: EffectSummary): string {
   const subject = effect.decisionFingerprint === null ? "" : ` of ${effect.decisionFingerprint}`;
   if (effect.purpose === "action") return clean(effect.type);
+  const notice = NOTICES[effect.type];
   const place = effect.destination === null ? "" : ` at ${clean(effect.destination)}`;
   const what =
+    notice ??
     { delivery: "card", settlement: "outcome on the card", reply: "reply", notification: "notification" }[
       effect.purpose
-    ] ?? effect.purpose;
+    ] ??
+    effect.purpose;
   return `${what}${subject}${place}`;
 }
 

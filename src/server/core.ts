@@ -182,8 +182,11 @@ export class ServerCore {
   /** Who may answer has changed, or may have while no server ran: what waits is judged anew. */
   async #revise(): Promise<void> {
     if (!this.options.store.read.decisions.haveTraces()) return;
-    const revised = await this.options.store.decisions.revise({ access: this.access() });
-    this.options.ports.log.info(revised, "decisions that wait were judged by the configuration");
+    for (let after: number | null = 0; after !== null;) {
+      const { next, ...count } = await this.options.store.decisions.revise({ access: this.access(), after });
+      this.options.ports.log.info(count, "decisions that wait were judged by the configuration");
+      after = next;
+    }
     this.channels.wake();
     this.#deadlines.wake();
     this.watchers.wake();

@@ -245,7 +245,7 @@ class Played {
         await this.store.decisions[step.op]({ decisionId, access });
         return null;
       case "revise":
-        await this.store.decisions.revise({ access });
+        await this.store.decisions.revise({ access, after: 0 });
         return null;
       case "send":
         await this.send(step.outcome);

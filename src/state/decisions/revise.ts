@@ -14,16 +14,19 @@ import { noteTurnout, standingVotes, votesOf } from "./votes.ts";
 export interface Revised {
   readonly promptsClosed: number;
   readonly votesRevoked: number;
+  /** Where the next page begins; null = there is none. */
+  readonly next: number | null;
 }
 
-/** Judges the open questions for text and the votes of all pending decisions by the configuration as it is now. */
-export const revise = defineCommand("decisions.revise", (tx: Tx, { access }: { access: Access }): Revised => {
+/** Judges open questions for text and votes by the configuration as it is now, for a page of pending decisions after the number `after`. */
+export const revise = defineCommand("decisions.revise", (tx: Tx, input: { access: Access; after: number }): Revised => {
+  const { access, after } = input;
   const count = { promptsClosed: 0, votesRevoked: 0 };
-  // More decisions than a page never wait with votes or questions; the next answer judges those that did all the same.
   const pending = tx.all<DecisionRow>(
-    `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.status = 'pending' AND (
+    `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.status = 'pending' AND d.decision_no > ? AND (
        EXISTS (SELECT 1 FROM decision_votes v WHERE v.decision_no = d.decision_no)
        OR EXISTS (SELECT 1 FROM decision_prompts p WHERE p.decision_no = d.decision_no)) ORDER BY d.decision_no LIMIT ${PAGE.rows}`,
+    after,
   );
   for (const decision of pending) {
     const request = requestOf(tx, decision);
@@ -47,7 +50,7 @@ export const revise = defineCommand("decisions.revise", (tx: Tx, { access }: { a
       if (closePrompt(tx, decision, prompt.effectNo)) count.promptsClosed += 1;
     }
   }
-  return count;
+  return { ...count, next: pending.length < PAGE.rows ? null : (pending.at(-1)?.decisionNo ?? null) };
 });
 
 function promptsOf(tx: Tx, decisionNo: number): { effectNo: number; channel: string; actorId: string }[] {

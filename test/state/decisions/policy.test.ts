@@ -379,7 +379,7 @@ describe("an escalation", () => {
 });
 
 describe("people who change", () => {
-  const revise = (world: World) => world.store.decisions.revise({ access: world.access });
+  const revise = (world: World) => world.store.decisions.revise({ access: world.access, after: 0 });
   const without = (access: Access, person: string): Access => ({
     ...access,
     audiences: Object.fromEntries(
@@ -411,8 +411,8 @@ describe("people who change", () => {
     await world.drain();
     const full = world.access;
     world.access = without(full, "ann");
-    expect(await revise(world)).toEqual({ promptsClosed: 0, votesRevoked: 1 });
-    expect(await revise(world)).toEqual({ promptsClosed: 0, votesRevoked: 0 });
+    expect(await revise(world)).toEqual({ promptsClosed: 0, votesRevoked: 1, next: null });
+    expect(await revise(world)).toEqual({ promptsClosed: 0, votesRevoked: 0, next: null });
     expect(cardOf((await world.drain())[0] as Perform).state.votes?.cast).toEqual([]);
     world.access = full;
     expect(await vote(world, asked, BEA, "approve")).toMatchObject({ kind: "recorded", reply: { have: 1 } });
@@ -435,7 +435,7 @@ describe("people who change", () => {
     await world.tap(card, "replan");
     const prompt = await world.deliver();
     world.access = without(world.access, "ann");
-    expect(await revise(world)).toEqual({ promptsClosed: 1, votesRevoked: 0 });
+    expect(await revise(world)).toEqual({ promptsClosed: 1, votesRevoked: 0, next: null });
     expect(await world.drain()).toMatchObject([{ op: "delete", reference: prompt.references[0] }]);
     await world.say("use the blue pool", { replyTo: prompt.references[0] as string });
     expect(world.store.read.decisions.get(asked.decisionId).status).toBe("pending");
@@ -443,6 +443,6 @@ describe("people who change", () => {
     await world.drain();
     await world.tap(card, "replan", { user: BEA });
     await world.deliver();
-    expect(await revise(world)).toEqual({ promptsClosed: 0, votesRevoked: 0 });
+    expect(await revise(world)).toEqual({ promptsClosed: 0, votesRevoked: 0, next: null });
   });
 });
