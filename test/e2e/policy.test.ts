@@ -111,4 +111,39 @@ describe("a decision that two must make", () => {
     await stage.finished(asked.run);
     expect(await stage.leaks()).toEqual([]);
   });
+
+  test("does not count who left while the service was down, once it is up again", async () => {
+    const asked = await stage.ask("Loses a vote in the dark");
+    await stage.ann.tap(asked.card, "Approve");
+    await stage.waitForText(asked.card, "Votes: Approve 1 of 2 (Ann).");
+    await stage.quiet(asked.run);
+    await stage.server.kill();
+    const { operators } = audiences;
+    const left = { ...operators, people: ["bea"], policy: { ...operators.policy, quorum: 1 } };
+    stage.home.writeConfig({ ...stage.home.config, audiences: { ...audiences, operators: left } });
+    await stage.restart();
+    const view = await stage.waitForRun(
+      asked.run,
+      ({ decisions }) => decisions[0]?.policy.votes.length === 0,
+      "the loss of the vote",
+    );
+    expect(view.decisions[0]).toMatchObject({ status: "pending", policy: { quorum: 2 } });
+    stage.home.writeConfig(stage.home.config);
+    expect((await stage.client.call("server.reload", {})).error).toBeNull();
+    expect(await stage.ann.waitForToast(await stage.ann.tap(asked.card, "Stop"))).toBe("Stopped.");
+    await stage.finished(asked.run);
+  });
+
+  test("is passed on at once, with the clock standing still, when the first audience cannot be shown the card", async () => {
+    await stage.standIn.control.people.setChatState(1_001, "blocked");
+    const title = stage.unique("Nobody is there");
+    const run = await stage.start("ask", { title, file: stage.file() });
+    const card = await stage.bea.waitForCard(title);
+    expect(card.text).toContain("Passed on to on-call (Bea), ");
+    expect(card.text).toContain("the card could not be shown.");
+    expect((await stage.view(run)).decisions[0]?.policy.escalation).toMatchObject({ cause: "undeliverable" });
+    expect(await stage.bea.waitForToast(await stage.bea.tap(card.id, "Stop"))).toBe("Stopped.");
+    await stage.finished(run);
+    await stage.standIn.control.people.setChatState(1_001, "open");
+  });
 });
