@@ -31,12 +31,13 @@ export function cardClock(card: CardModel, nameZone = true): Clock {
   return { timeZone: card.timeZone, reference: card.createdAt, nameZone };
 }
 
-/** Deadline and notes; the deadline's "in 2 hours" goes once the question is closed, the rest stays. */
+/** Deadline, votes and notes; the deadline's "in 2 hours" goes once the question is closed, the rest stays. */
 export function footerLines(card: CardModel, state: CardState): Phrase[] {
   const lines: Phrase[] = [];
   if (card.deadlineAt !== undefined) {
     lines.push(words.deadlineLine(card.deadlineAt, card.defaultLabel, state.status.kind === "pending"));
   }
+  if (state.votes !== undefined) lines.push(...words.voteLines(state.votes, state.status.kind === "pending"));
   if (state.notes !== undefined) lines.push(...words.noteLines(state.notes));
   return lines;
 }

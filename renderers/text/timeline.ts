@@ -38,12 +38,20 @@ const REPORTED: Readonly<Record<string, string>> = {
 
 const REFUSED: Readonly<Record<string, string>> = {
   notOnList: "not among those who may answer",
+  wrongChannel: "this channel does not count for it",
   remoteOnly: "it must come from another device",
   accountUnmapped: "the account belongs to nobody by name, and several persons must agree",
   alreadyDecided: "the decision was over",
   stale: "it was for another version of the question",
   expired: "it came too late",
   unknownChoice: "there is no such choice",
+};
+
+/** Why a second audience was asked. */
+const CAUSES: Readonly<Record<string, string>> = {
+  silence: "nobody had answered",
+  undeliverable: "the card could not be shown",
+  noQuorum: "everybody had voted and no choice had enough",
 };
 
 /** Why an answer did not count; a rule of the text comes with what was seen. */
@@ -99,6 +107,13 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "delivery.outcome": (v) =>
     `Attempt ${str(v["attempt"])} to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
   "decision.vote": (v) => `Vote: ${str(v["choice"])} by ${str(v["by"])} (${str(v["have"])} of ${str(v["need"])})`,
+  "decision.voteRevoked": (v) =>
+    `A vote does not count any more: ${str(v["choice"])} by ${str(v["by"]) || str(v["personId"])}, who may not answer now`,
+  "decision.reminded": (v) => `Reminder ${str(v["number"])} of ${str(v["of"])} sent to ${list(v["destinations"])}`,
+  "decision.escalated": (v) =>
+    `Passed on to ${str(v["to"])}${tail(list(v["names"]))} (${CAUSES[str(v["cause"])] ?? str(v["cause"])})`,
+  "decision.escalationFailed": (v) =>
+    `Could not be passed on to ${str(v["to"])}: this audience is not configured any more`,
   "decision.answered": (v) =>
     `Answered: ${str(v["choice"])}${tail(str(v["input"]))} by ${str(v["by"])} over ${str(v["channel"])}`,
   "decision.refused": (v) =>

@@ -68,6 +68,42 @@ export function deadlineLine(decision: DecisionSummary): string {
   return `Answer by ${when(decision.deadlineAt)}. ${otherwise}`;
 }
 
+/** How a decision is decided where that is not simply the first answer, and what happens meanwhile. */
+export function policyLines({ policy, status }: DecisionSummary): string[] {
+  const { assurance, channels, escalation, everybodyVoted, quorum, reminders, veto, votes } = policy;
+  const lines: string[] = [];
+  if (quorum > 1) {
+    const alone = veto.length === 0 ? "" : ` ${veto.map(clean).join(" or ")} by one person decides at once.`;
+    lines.push(`${quorum} people must choose the same.${alone}`);
+    const cast = votes.map(
+      ({ by, label }) => `${clean(label)} ${by.length} of ${quorum} (${by.map(clean).join(", ")})`,
+    );
+    lines.push(cast.length === 0 ? "No votes yet." : `Votes: ${cast.join(", ")}.`);
+    if (everybodyVoted) lines.push("Everybody has voted, and no choice has enough; a vote can still be changed.");
+  }
+  if (channels.length > 0) lines.push(`Takes answers over ${channels.map(clean).join(" or ")} only.`);
+  if (assurance === "remote") lines.push("Takes no answers from this machine.");
+  if (reminders !== null) {
+    const { atMost, nextAt, sent } = reminders;
+    const next = nextAt === null ? "" : `, the next ${when(nextAt)}`;
+    if (sent > 0 || nextAt !== null) lines.push(`Reminders: ${sent} of ${atMost} sent${next}.`);
+  }
+  if (escalation !== null) {
+    const { at, dueAt, names, to } = escalation;
+    const who = names.length === 0 ? clean(to) : `${clean(to)} (${names.map(clean).join(", ")})`;
+    if (at !== null) lines.push(`Passed on to ${who}, ${when(at)}: ${ESCALATED[escalation.cause ?? "silence"]}.`);
+    else if (dueAt !== null) lines.push(`Passed on to ${who} ${when(dueAt)}, unless answered before.`);
+    else if (status === "pending") lines.push(`Could not be passed on to ${who}: no such audience is configured.`);
+  }
+  return lines;
+}
+
+const ESCALATED = {
+  silence: "nobody had answered",
+  undeliverable: "no destination could show the card",
+  noQuorum: "everybody had voted and no choice had enough",
+} as const;
+
 /** What became of a decision, in one sentence. */
 export function resolutionLine(decision: DecisionSummary): string {
   const resolution = decision.resolution;
@@ -78,8 +114,10 @@ export function resolutionLine(decision: DecisionSummary): string {
   if (resolution.outcome === "cancelled") return `Cancelled, ${when(resolution.resolvedAt)}.`;
   const label = clean(resolution.label ?? resolution.choice ?? "answered");
   const text = resolution.input === null ? "" : `, "${clean(resolution.input)}"`;
-  if (resolution.provenance === "timeout_policy")
-    return `No answer in time: ${label} was used, ${when(resolution.resolvedAt)}.`;
+  if (resolution.outcome === "timedOut") {
+    const then = resolution.choice === null ? "the decision expired" : `${label} was used`;
+    return `No answer in time: ${then}, ${when(resolution.resolvedAt)}.`;
+  }
   const by = resolution.by === null ? "" : ` by ${clean(resolution.by)}`;
   const channel = resolution.channel === null ? "" : ` over ${clean(resolution.channel)}`;
   const how = resolution.assurance === null ? "" : ` (${resolution.assurance})`;
@@ -111,15 +149,24 @@ export function certainty(effect: EffectSummary): string {
   }
 }
 
+/** Messages beside the card. */
+const NOTICES: Readonly<Record<string, string>> = {
+  "notice.reminder": "reminder",
+  "notice.escalated": "word of passing on",
+};
+
 /** Effect types and places in one phrase, for lists. */
 export function effectTitle(effect: EffectSummary): string {
   const subject = effect.decisionFingerprint === null ? "" : ` of ${effect.decisionFingerprint}`;
   if (effect.purpose === "action") return clean(effect.type);
+  const notice = NOTICES[effect.type];
   const place = effect.destination === null ? "" : ` at ${clean(effect.destination)}`;
   const what =
+    notice ??
     { delivery: "card", settlement: "outcome on the card", reply: "reply", notification: "notification" }[
       effect.purpose
-    ] ?? effect.purpose;
+    ] ??
+    effect.purpose;
   return `${what}${subject}${place}`;
 }
 

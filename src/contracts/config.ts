@@ -4,9 +4,10 @@
  */
 import { normalize } from "node:path";
 import { z } from "zod";
+import { wallTimeSchema } from "./decision/policy.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
-import { DOUBT } from "./limits.ts";
+import { DECISION, DOUBT, POLICY } from "./limits.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 const name = z.string().regex(ID_PATTERN.name, "must be letters, digits, dot, hyphen or underscore, at most 200");
@@ -27,13 +28,48 @@ const onAmbiguousSchema = z.union([
   z.strictObject({ resendAfterMs: z.number().int().min(DOUBT.resendMinMs).max(DOUBT.resendMaxMs) }),
 ]);
 export type OnAmbiguous = z.infer<typeof onAmbiguousSchema>;
+const minutes = z.number().int().min(1).max(POLICY.waitMinutes);
+
+/** How an audience decides; docs/audiences.md tells it for people. */
+const audiencePolicySchema = z.strictObject({
+  /** Different persons that must name the same choice; with 1 the first valid answer decides. */
+  quorum: z.number().int().min(1).max(DECISION.quorum).default(1),
+  /** Ids of choices that one person can decide alone, where a decision has them. */
+  veto: z.array(z.string().regex(ID_PATTERN.choice)).min(1).optional(),
+  require: z
+    .strictObject({
+      /** Answers of other channels do not count: kinds (`telegram`) or channels with their profile (`telegram:ops`). */
+      channels: z
+        .array(
+          z
+            .string()
+            .regex(/^[a-z]+(:[A-Za-z0-9][A-Za-z0-9._-]*)?$/, 'must be a channel such as "telegram" or "telegram:ops"'),
+        )
+        .min(1)
+        .optional(),
+      assurance: z.literal("remote").optional(),
+    })
+    .optional(),
+  remindAfter: z
+    .strictObject({
+      minutes,
+      /** Between reminders; left out: as long as before the first. */
+      everyMinutes: minutes.optional(),
+      atMost: z.number().int().min(1).max(POLICY.reminders).default(POLICY.remindersDefault),
+      /** No reminder in this part of the day; `timeZone` left out: that of the configuration. */
+      quiet: z.strictObject({ from: wallTimeSchema, to: wallTimeSchema, timeZone: z.string().optional() }).optional(),
+    })
+    .optional(),
+  /** Asks a second audience too. */
+  escalateAfter: z.strictObject({ minutes, audience: name }).optional(),
+});
 
 const audienceSchema = z.strictObject({
   /** `telegram:<profile>/<chat>[/<topic>]`; each gets the card. */
   destinations: z.array(z.string().min(1).max(300)).min(1).max(20),
   /** Who may answer; left out: everybody whom the profile allows. */
   people: z.array(name).min(1).optional(),
-  policy: z.strictObject({ quorum: z.literal(1) }).default({ quorum: 1 }),
+  policy: audiencePolicySchema.default({ quorum: 1 }),
   /** `remote` refuses answers given on this machine. */
   assurance: z.enum(["any", "remote"]).default("any"),
   /** Left out: wait. */
@@ -177,8 +213,32 @@ function crossCheck(config: Config, where: string): void {
     for (const person of entry.people ?? []) {
       if (!Object.hasOwn(config.people, person)) problem(`audiences.${audience}.people: "${person}" is not in people.`);
     }
+    const trouble = policyTrouble(config, audience, entry);
+    if (trouble !== undefined) problem(`audiences.${audience}.policy.${trouble}`);
   }
   if (!isTimeZone(config.timeZone)) {
     problem(`timeZone "${config.timeZone}" is not an IANA time zone such as "Europe/Berlin".`);
   }
+}
+
+/** What the rest of the configuration does not let a policy have: the field and why, or undefined. */
+function policyTrouble(config: Config, name: string, { people, policy }: Audience): string | undefined {
+  const { escalateAfter, quorum, remindAfter } = policy;
+  const voters = new Set(people).size;
+  if (quorum > 1 && people === undefined)
+    return `quorum: ${quorum} needs "people" beside it; votes are counted by person, and only the people of that list vote.`;
+  if (quorum > 1 && quorum > voters)
+    return `quorum: ${quorum} can never be reached by ${voters} ${voters === 1 ? "person" : "people"}.`;
+  if (escalateAfter !== undefined) {
+    const to = escalateAfter.audience;
+    if (to === name) return `escalateAfter.audience: "${to}" is the same audience.`;
+    if (!Object.hasOwn(config.audiences, to)) return `escalateAfter.audience: "${to}" is not in audiences.`;
+  }
+  const quiet = remindAfter?.quiet;
+  if (quiet === undefined) return undefined;
+  if (quiet.from === quiet.to)
+    return `remindAfter.quiet: "from" and "to" are both ${quiet.from}, which is no part of a day.`;
+  if (quiet.timeZone !== undefined && !isTimeZone(quiet.timeZone))
+    return `remindAfter.quiet.timeZone: "${quiet.timeZone}" is not an IANA time zone such as "Europe/Berlin".`;
+  return undefined;
 }

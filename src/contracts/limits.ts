@@ -107,8 +107,8 @@ export const TELEGRAM = {
   reservedUnits: 400,
   /** The status line that begins every part: title cut to fit, part number, fingerprint. */
   statusUnits: 160,
-  /** Deadline, notes and origin under the last part; constant, so that the split of a card never depends on them. */
-  footerUnits: 640,
+  /** Deadline, votes, notes and origin under the last part; constant, so that the split of a card never depends on them. */
+  footerUnits: 1_280,
   /** A button's label; phones show about this much of it. The full label stands in the card. */
   buttonUnits: 32,
   callbackDataBytes: 64,
@@ -138,6 +138,18 @@ export const ADAPTER = {
   /** Pauses after a failed poll or connection. */
   backoffMinMs: 1_000,
   backoffMaxMs: 30_000,
+} as const;
+
+/** What an audience's policy may ask for. */
+export const POLICY = {
+  /** The longest time before a reminder or an escalation: whoever waits longer wants a deadline. */
+  waitMinutes: 7 * 24 * 60,
+  /** Reminders of one decision: more of them would be noise that people mute. */
+  reminders: 20,
+  remindersDefault: 3,
+  /** Room for the votes, and for the names in a reminder or an escalation, in one line of a card. */
+  votesUnits: 280,
+  namesUnits: 120,
 } as const;
 
 /** Attempts of messages. */

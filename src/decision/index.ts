@@ -6,6 +6,7 @@
 export * from "./deadline.ts";
 export * from "./judge.ts";
 export * from "./people.ts";
+export * from "./reminders.ts";
 export * from "./reply.ts";
 export * from "./resolve.ts";
 export * from "./tally.ts";

@@ -26,17 +26,21 @@ export interface AudienceRule {
   readonly people?: readonly string[] | undefined;
   /** `remote` refuses answers from this machine's user. */
   readonly assurance?: "remote" | undefined;
+  /** Channels whose answers count, by kind or with their profile; absent = all. */
+  readonly channels?: readonly string[] | undefined;
   /** Accounts that the channel's allow-list lets in; absent = the channel has none of its own. */
   readonly allowedActorIds?: readonly string[] | undefined;
 }
 
 export type ActorVerdict =
   | { readonly allowed: true; readonly personId: string; readonly name: string | undefined; readonly mapped: boolean }
-  | { readonly allowed: false; readonly reason: "notOnList" | "remoteOnly" | "accountUnmapped" };
+  | { readonly allowed: false; readonly reason: Refusal };
+
+export type Refusal = "notOnList" | "wrongChannel" | "remoteOnly" | "accountUnmapped";
 
 /** The person behind an account, or undefined. Own properties only: ids come from outside. */
 export function personOf(people: readonly Person[], actor: Pick<Actor, "channel" | "actorId">): Person | undefined {
-  const kind = actor.channel.split(":", 1)[0] as string;
+  const kind = kindOf(actor.channel);
   return people.find(({ accounts }) =>
     [actor.channel, kind].some(
       (key) => Object.hasOwn(accounts, key) && accounts[key]?.includes(actor.actorId) === true,
@@ -62,10 +66,16 @@ export function judgeActor(question: {
   if (onChannel === false || inAudience === false || (onChannel === undefined && inAudience === undefined)) {
     return { allowed: false, reason: "notOnList" };
   }
+  if (audience.channels?.some((name) => name === actor.channel || name === kindOf(actor.channel)) === false)
+    return { allowed: false, reason: "wrongChannel" };
   if (audience.assurance === "remote" && actor.assurance !== "remote") return { allowed: false, reason: "remoteOnly" };
   if (person !== undefined) return { allowed: true, personId: person.id, name: person.name, mapped: true };
   if (quorum > 1) return { allowed: false, reason: "accountUnmapped" };
   return { allowed: true, personId: accountId(actor), name: actor.displayName, mapped: false };
+}
+
+function kindOf(channel: string): string {
+  return channel.split(":", 1)[0] as string;
 }
 
 /** Stands for a person where none is configured; cannot equal a configured id, which holds no colon. */

@@ -35,6 +35,8 @@ export function replyFor(verdict: AnswerVerdict, request: DecisionRequest, reade
     case "alreadyDecided":
       return replyForWinner(request, verdict.winner, reader);
     case "notAllowed":
+      if (verdict.reason === "wrongChannel")
+        return { code: verdict.reason, channels: [...(request.policy.require?.channels ?? [])] };
       return { code: verdict.reason };
     case "stale":
       return { code: "stale", newCard: true };

@@ -8,6 +8,11 @@ export type Tally =
   /** `have` persons agree on `choice`, the leading one; `need` must. */
   | { readonly decided: false; readonly choice: string | undefined; readonly have: number; readonly need: number };
 
+/** Whether nobody of `voters` is left who has not voted: without a decision, only a changed vote can make one. */
+export function everybodyVoted(votes: readonly DecisionVote[], voters: readonly string[]): boolean {
+  return voters.length > 0 && voters.every((id) => votes.some(({ personId }) => personId === id));
+}
+
 /** The votes after one more: a person's later vote replaces the earlier. */
 export function withVote(votes: readonly DecisionVote[], vote: DecisionVote): DecisionVote[] {
   return [...votes.filter(({ personId }) => personId !== vote.personId), vote];

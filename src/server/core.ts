@@ -183,7 +183,21 @@ export class ServerCore {
     }
     await this.channels.apply(this.#specs());
     this.#doubts.wake();
+    await this.#revise();
     return null;
+  }
+
+  /** Who may answer has changed, or may have while no server ran: what waits is judged anew. */
+  async #revise(): Promise<void> {
+    if (!this.options.store.read.decisions.haveTraces()) return;
+    for (let after: number | null = 0; after !== null;) {
+      const { next, ...count } = await this.options.store.decisions.revise({ access: this.access(), after });
+      this.options.ports.log.info(count, "decisions that wait were judged by the configuration");
+      after = next;
+    }
+    this.channels.wake();
+    this.#deadlines.wake();
+    this.watchers.wake();
   }
 
   /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
@@ -233,6 +247,7 @@ export class ServerCore {
     if (silentSince !== null) this.#hearing.begin(silentSince);
     // Before the channels hand over what people tapped, as far as that is quick.
     void this.waiting.look().then(() => this.waiting.tryOut(otherProduct));
+    await this.#revise();
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();

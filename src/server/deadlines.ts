@@ -1,4 +1,4 @@
-/** Applies the timeout policy of decisions. The timer only wakes; what is due is read from the database each time. */
+/** Applies what a decision's policy does by time: timeouts, reminders, escalation. The timer only wakes; what is due is read from the database each time. */
 import type { Store } from "../state/store.ts";
 import type { AccessSource, Wake } from "./context.ts";
 import type { Hearing } from "./hearing.ts";
@@ -25,7 +25,7 @@ export class DecisionDeadlines {
     this.#pump = new Pump({ work: () => this.#run(), clock: deps.clock, log: deps.log, what: "applying timeouts" });
   }
 
-  /** Looks for due deadlines and arms the next one; safe to call at any time. */
+  /** Looks for what is due and arms the next one; safe to call at any time. */
   wake(): void {
     this.#pump.wake();
   }
@@ -50,13 +50,20 @@ export class DecisionDeadlines {
           log.info({ decision: decisionId, verdict: verdict.kind }, "deadline reached");
         }),
       );
-      if (due.length > 0) {
+      const notices = store.read.decisions.dueNotices(clock.now());
+      await Promise.all(
+        notices.map(async ({ decisionId, what }) => {
+          const { kind } = await store.decisions[what]({ decisionId, access: access() });
+          log.info({ decision: decisionId, what, verdict: kind }, "policy applied");
+        }),
+      );
+      if (due.length > 0 || notices.length > 0) {
         wake.runs();
         wake.channels();
         wake.views();
       }
     }
-    const next = store.read.decisions.nextDeadline();
+    const next = store.read.decisions.nextDue();
     if (next === null || this.#stopped) return;
     // While the channels hand over their backlog, the end of that window wakes us instead.
     if (next > clock.now()) this.#timer = clock.timer(next, () => this.wake());

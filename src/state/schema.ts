@@ -431,8 +431,24 @@ CREATE TABLE human_decisions (
   -- What its cards show besides the request: the configured zone, the names of those asked (JSON array).
   time_zone TEXT NOT NULL,
   asked TEXT NOT NULL,
-  created_at INTEGER NOT NULL
+  -- Whose answers were waited for in vain: everybody has voted, and no choice has enough.
+  everybody_voted INTEGER NOT NULL DEFAULT 0 CHECK (everybody_voted IN (0, 1)),
+  -- Reminders sent, and when the next is due.
+  reminders INTEGER NOT NULL DEFAULT 0,
+  remind_at INTEGER,
+  -- When a second audience is to be asked; since when it is, and why.
+  escalate_at INTEGER,
+  escalated_at INTEGER,
+  escalated_to TEXT,
+  -- Names of those whom it asks (JSON array).
+  escalated_asked TEXT,
+  escalation_cause TEXT CHECK (escalation_cause IN ('silence','undeliverable','noQuorum')),
+  created_at INTEGER NOT NULL,
+  CHECK ((escalated_at IS NULL) = (escalated_to IS NULL)),
+  CHECK (escalated_at IS NULL OR (escalate_at IS NULL AND escalation_cause IS NOT NULL))
 ) STRICT;
+CREATE INDEX human_decisions_remind ON human_decisions (remind_at) WHERE status = 'pending' AND remind_at IS NOT NULL;
+CREATE INDEX human_decisions_escalate ON human_decisions (escalate_at) WHERE status = 'pending' AND escalate_at IS NOT NULL;
 CREATE UNIQUE INDEX human_decisions_digest ON human_decisions (request_digest);
 CREATE INDEX human_decisions_pending ON human_decisions (deadline_at) WHERE status = 'pending';
 CREATE INDEX human_decisions_run ON human_decisions (run_no);
@@ -484,7 +500,15 @@ CREATE TABLE decision_votes (
   person_id TEXT NOT NULL,
   choice TEXT NOT NULL,
   input TEXT,
+  -- The name as it was shown then, and where the vote came from: with it the vote is judged again when people change.
+  person_name TEXT,
+  source TEXT NOT NULL CHECK (source IN ('channel','control')),
+  channel TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  assurance TEXT NOT NULL CHECK (assurance IN ('remote','local')),
   voted_at INTEGER NOT NULL,
+  -- It does not count any more, because this person may not answer; only a new vote does.
+  revoked_at INTEGER,
   PRIMARY KEY (decision_no, person_id)
 ) STRICT, WITHOUT ROWID;
 

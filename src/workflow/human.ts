@@ -26,6 +26,8 @@ export interface ChoiceOptions {
   readonly input?: TextInputOptions;
   /** How a client that can may paint the button. */
   readonly style?: ChoiceStyle;
+  /** Where the audience wants several people to agree, one of them decides this at once. A choice with a text needs it there. */
+  readonly veto?: boolean;
 }
 export type HumanChoices = Readonly<Record<string, ChoiceOptions>>;
 

@@ -1,6 +1,6 @@
 // Lists against a server that says what the test tells it to: what people and programs read.
 import { describe, expect, test } from "vitest";
-import { decisionSummary, runSummary } from "../client/views.ts";
+import { NOON, decisionSummary, runSummary } from "../client/views.ts";
 import { always, on, fits } from "./fake.ts";
 
 describe("lists", () => {
@@ -58,5 +58,54 @@ describe("colour", () => {
     expect((await on(server, ["decisions"])).out).not.toContain("\u001b");
     expect((await on(server, ["decisions"], { terminal: true, env: { NO_COLOR: "1" } })).out).not.toContain("\u001b");
     expect((await on(server, ["decisions", "--plain"], { terminal: true })).out).not.toContain("\u001b");
+  });
+});
+
+describe("decisions with a policy", () => {
+  const usual = decisionSummary().policy;
+  const told = async (part: Parameters<typeof decisionSummary>[0]): Promise<string> => {
+    const { out } = await on(await always({ decisions: [decisionSummary(part)] }), ["decisions", "--all"]);
+    fits(out);
+    return out.replaceAll(/\s+/g, " ");
+  };
+
+  test("says how many must agree, who has voted, when people are reminded and to whom it is passed on", async () => {
+    const out = await told({
+      policy: {
+        quorum: 2,
+        veto: ["Stop"],
+        votes: [{ label: "Approve", by: ["Ann"] }],
+        everybodyVoted: false,
+        channels: ["telegram"],
+        assurance: "remote",
+        reminders: { sent: 1, atMost: 3, nextAt: NOON + 3_600_000 },
+        escalation: { to: "on-call", names: [], dueAt: NOON + 7_200_000, at: null, cause: null },
+      },
+    });
+    expect(out).toContain("2 people must choose the same. Stop by one person decides at once.");
+    expect(out).toContain("Votes: Approve 1 of 2 (Ann).");
+    expect(out).toContain("Takes answers over telegram only. Takes no answers from this machine.");
+    expect(out).toMatch(/Reminders: 1 of 3 sent, the next .+\. Passed on to on-call .+, unless answered before\./);
+  });
+
+  test("says to whom it was passed on and why, and when that could not be done", async () => {
+    const escalation = { to: "on-call", names: ["Bea"], dueAt: null, at: NOON, cause: "noQuorum" as const };
+    const passedOn = await told({ policy: { ...usual, quorum: 2, everybodyVoted: true, escalation } });
+    expect(passedOn).toContain("Everybody has voted, and no choice has enough; a vote can still be changed.");
+    expect(passedOn).toMatch(/Passed on to on-call \(Bea\), .+: everybody had voted and no choice had enough\./);
+    const gone = await told({ policy: { ...usual, escalation: { ...escalation, names: [], at: null, cause: null } } });
+    expect(gone).toContain("Could not be passed on to on-call: no such audience is configured.");
+  });
+
+  test("tells a time that ran out from an answer and from a cancellation, with a default and without", async () => {
+    const nobody = { input: null, by: null, channel: null, assurance: null, resolvedAt: NOON, graceAfterOutage: false };
+    const stop = { outcome: "timedOut", provenance: "timeout_policy", choice: "stop", label: "Stop" } as const;
+    const none = { outcome: "timedOut", provenance: "expired_no_default", choice: null, label: null } as const;
+    expect(await told({ status: "accepted", resolution: { ...stop, ...nobody } })).toContain(
+      "No answer in time: Stop was used,",
+    );
+    const expired = await told({ status: "cancelled", resolution: { ...none, ...nobody } });
+    expect(expired).toContain("No answer in time: the decision expired,");
+    expect(expired).not.toContain("Cancelled");
   });
 });

@@ -1,28 +1,79 @@
-import { expect, test } from "vitest";
+// The policy of an audience in the configuration: what is filled in, what is refused and how that is said.
+
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
 
 import { parseConfig } from "../../src/contracts/config.ts";
-import { DOUBT } from "../../src/contracts/limits.ts";
 
-const withPolicy = (onAmbiguous: unknown): unknown =>
-  parseConfig(
-    JSON.stringify({
-      schema: "holdpoint.config.v1",
-      audiences: { operators: { destinations: ["telegram:default/1"], onAmbiguous } },
-      telegramProfiles: { default: { tokenFile: "/t", allowedUserIds: ["1"], allowedChatIds: ["1"] } },
-    }),
-    "config.json",
-  ).audiences["operators"]?.onAmbiguous;
+const profile = { tokenFile: "/t", allowedUserIds: ["1", "2"], allowedChatIds: ["1", "2"] };
 
-test.each([undefined, "wait", { resendAfterMs: DOUBT.resendMinMs }, { resendAfterMs: DOUBT.resendMaxMs }])(
-  "what becomes of a card that was not confirmed can be %o",
-  (policy) => {
-    expect(withPolicy(policy)).toEqual(policy);
-  },
-);
+function withPolicy(policy: unknown, people: string[] | undefined = ["ann", "bea"]): string {
+  return JSON.stringify({
+    schema: "holdpoint.config.v1",
+    people: { ann: { name: "Ann", telegram: ["1"] }, bea: { name: "Bea", telegram: ["2"] } },
+    audiences: {
+      ops: { destinations: ["telegram:main/1"], ...(people === undefined ? {} : { people }), policy },
+      "on-call": { destinations: ["telegram:main/2"] },
+    },
+    telegramProfiles: { main: profile },
+  });
+}
 
-test.each(["resend", { resendAfterMs: DOUBT.resendMinMs - 1 }, { resendAfterMs: DOUBT.resendMaxMs + 1 }, {}])(
-  "and cannot be %o",
-  (policy) => {
-    expect(() => withPolicy(policy)).toThrow(/onAmbiguous/);
-  },
-);
+const refusal = (policy: unknown, people?: string[]): string => {
+  try {
+    parseConfig(withPolicy(policy, people), "config.json");
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("it was taken");
+};
+
+describe("the policy of an audience", () => {
+  test("may be left out, and then the first valid answer decides", () => {
+    expect(parseConfig(withPolicy(undefined), "config.json").audiences["ops"]?.policy).toEqual({ quorum: 1 });
+  });
+
+  test("may leave out what has a usual value", () => {
+    const { policy } = parseConfig(withPolicy({ remindAfter: { minutes: 5 } }), "config.json").audiences["ops"] ?? {};
+    expect(policy).toEqual({ quorum: 1, remindAfter: { minutes: 5, atMost: 3 } });
+  });
+
+  test.each([
+    [{ quorum: 3 }, "audiences.ops.policy.quorum: 3 can never be reached by 2 people."],
+    [{ quorum: 0 }, "audiences.ops.policy.quorum: Too small"],
+    [{ veto: ["no choice"] }, "audiences.ops.policy.veto.0"],
+    [{ require: { channels: ["Telegram!"] } }, 'must be a channel such as "telegram" or "telegram:ops"'],
+    [{ escalateAfter: { minutes: 5, audience: "ops" } }, 'policy.escalateAfter.audience: "ops" is the same audience.'],
+    [{ escalateAfter: { minutes: 5, audience: "nobody" } }, '"nobody" is not in audiences.'],
+    [{ escalateAfter: { minutes: 20_000, audience: "on-call" } }, "audiences.ops.policy.escalateAfter.minutes"],
+    [{ remindAfter: { minutes: 5, atMost: 21 } }, "audiences.ops.policy.remindAfter.atMost"],
+    [{ remindAfter: { minutes: 5, quiet: { from: "7", to: "8:00" } } }, "must be a time of day such as 22:00"],
+    [{ remindAfter: { minutes: 5, quiet: { from: "07:00", to: "07:00" } } }, "which is no part of a day"],
+    [
+      { remindAfter: { minutes: 5, quiet: { from: "22:00", to: "07:00", timeZone: "Berlin" } } },
+      'policy.remindAfter.quiet.timeZone: "Berlin" is not an IANA time zone such as "Europe/Berlin".',
+    ],
+  ])("%j is refused", (policy, message) => {
+    expect(refusal(policy)).toContain(message);
+  });
+
+  test("cannot count votes of an audience without people, or of one person named twice", () => {
+    const withoutPeople = JSON.parse(withPolicy({ quorum: 2 })) as { audiences: { ops: { people?: string[] } } };
+    delete withoutPeople.audiences.ops.people;
+    expect(() => parseConfig(JSON.stringify(withoutPeople), "config.json")).toThrow(
+      /quorum: 2 needs "people" beside it/,
+    );
+    expect(refusal({ quorum: 2 }, ["ann", "ann"])).toContain("quorum: 2 can never be reached by 1 person.");
+  });
+
+  test("is documented by a configuration that is valid, and so is the example", () => {
+    const page = readFileSync("docs/audiences.md", "utf8");
+    const [, json = ""] = /```json\n([^]*?)```/.exec(page) ?? [];
+    const documented = parseConfig(json, "docs/audiences.md").audiences["releases"]?.policy ?? {};
+    const known = ["escalateAfter", "quorum", "remindAfter", "require", "veto"];
+    expect(Object.keys(documented).sort()).toEqual(known);
+    expect(parseConfig(readFileSync("config.example.json", "utf8"), "config.example.json").audiences).toHaveProperty(
+      "on-call",
+    );
+  });
+});

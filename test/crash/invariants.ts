@@ -191,7 +191,7 @@ function* noLostAct({ acts, facts, inboxKept }: Evidence): Iterable<string> {
 
 /**
  * Whatever somebody did in the chat was handled once, also when its update was handed over twice: there is one submission at most for
- * each answer that somebody sent, and one reply at most to each message or tap.
+ * each answer that somebody sent, and one reply at most to each message or tap; reminders and the like answer nobody.
  */
 function* handledOnce({ acts, facts, ledger }: Evidence): Iterable<string> {
   const submitted = facts.submissions.filter(({ source }) => source === "channel");
@@ -201,9 +201,13 @@ function* handledOnce({ acts, facts, ledger }: Evidence): Iterable<string> {
     const own = submitted.filter(({ actorId }) => actorId === sender).length;
     if (own > answers) yield `${sender} answered ${answers} times, and ${own} submissions are recorded`;
   }
-  // Questions about doubts answer nobody; a tap that had to wait gets its verdict as a message.
+  // Questions about doubts and reminders answer nobody; a tap that had to wait gets its verdict as a message.
   const replies = facts.effects.filter(
-    ({ purpose, type }) => purpose === "reply" && type !== "reply.didArrive" && type !== "reply.offlineDigest",
+    ({ purpose, type }) =>
+      purpose === "reply" &&
+      type !== "reply.didArrive" &&
+      type !== "reply.offlineDigest" &&
+      !type.startsWith("notice."),
   ).length;
   const late = ledger.taps.filter(({ answer }) => answer?.text.startsWith("Received") === true).length;
   const replied = late + acts.filter(({ answers, kind }) => kind === "text" || !answers).length;

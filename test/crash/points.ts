@@ -45,6 +45,9 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "decisions.request": [["approve"], ["replan", 2]],
   "decisions.answer": [["host"]],
   "decisions.expire": [["timeout"]],
+  "decisions.remind": [["policy"], ["policy", 2]],
+  "decisions.escalate": [["policy"]],
+  "decisions.revise": [["policy"]],
   "effects.nextAttempt": [["approve"], ["replan", 2], ["replan", 4], ["parts", 2]],
   "effects.dispatch": [
     ["approve"],

@@ -45,6 +45,8 @@ export interface StageOptions {
   /** Chat in which the card appears, beside or instead of Ann's. */
   readonly group?: boolean;
   readonly destinations?: readonly string[];
+  /** The policy of the audience, which then is of Ann and Bea; `on-call` is Bea's own chat. */
+  readonly policy?: Readonly<Record<string, unknown>>;
   /** There is a Pi for agent nodes: a program of the tests. */
   readonly pi?: boolean;
 }
@@ -299,7 +301,7 @@ function describe({ effects, ledger, runs }: World): string {
   });
 }
 
-function homeOptions(sim: Sim, { destinations, group, pi }: StageOptions): HomeOptions {
+function homeOptions(sim: Sim, { destinations, group, pi, policy }: StageOptions): HomeOptions {
   const where = destinations ?? [group === true ? `telegram:default/${GROUP}` : "telegram:default/1001"];
   return {
     profiles: {
@@ -310,7 +312,13 @@ function homeOptions(sim: Sim, { destinations, group, pi }: StageOptions): HomeO
         allowedChatIds: [1_001, 1_002, GROUP],
       },
     },
-    audiences: { operators: where },
+    audiences:
+      policy === undefined
+        ? { operators: where }
+        : {
+            operators: { destinations: where, people: ["ann", "bea"], policy },
+            "on-call": { destinations: ["telegram:default/1002"], people: ["bea"] },
+          },
     ...(pi === true ? { config: { pi: { command: ["/bin/sh", PI] } } } : {}),
   };
 }

@@ -35,7 +35,7 @@ test("without an answer and without a default the run fails and says why; nothin
   const view = await stage.finished(asked.run);
   expect(view.run.status).toBe("failed");
   expect(view.error).toMatchObject({ kind: "decisionExpired" });
-  expect(view.decisions[0]?.resolution).toMatchObject({ outcome: "cancelled", provenance: "expired_no_default" });
+  expect(view.decisions[0]?.resolution).toMatchObject({ outcome: "timedOut", provenance: "expired_no_default" });
   expect((await stage.ann.waitForSettled(asked.card)).text).toMatch(/^⌛ [^]*No answer by .*The decision expired\./);
   expect(linesOf(asked.file)).toEqual([]);
 });

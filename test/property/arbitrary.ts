@@ -143,6 +143,22 @@ const rawState = fc.record({
       offeredAgain: maybe(fc.record({ from: at, to: at })),
       shownAgain: maybe(at),
       sourceChanged: maybe(fc.boolean()),
+      escalated: maybe(
+        fc.record({
+          audience: wild,
+          names: fc.array(wild, { maxLength: 12 }),
+          cause: fc.constantFrom("silence" as const, "undeliverable" as const, "noQuorum" as const),
+          at,
+        }),
+      ),
+    }),
+  ),
+  votes: maybe(
+    fc.record({
+      need: fc.integer({ min: 2, max: 100 }),
+      veto: fc.array(wild, { maxLength: 8 }),
+      cast: fc.array(fc.record({ label: wild, by: fc.array(wild, { minLength: 1, maxLength: 12 }) }), { maxLength: 8 }),
+      everybodyVoted: maybe(fc.boolean()),
     }),
   ),
   story: maybe(

@@ -238,6 +238,18 @@ test("every reply fits into one message and every toast is inert, whatever the v
           doubtful: Array.from({ length: 50 }, () => ({ id: wild, title: long, at: NOON })),
         },
         { code: "recoverRefused", given: long, reason: "unknown" },
+        { code: "wrongChannel", channels: [wild, long] },
+        {
+          code: "reminder",
+          title: wild,
+          number: 3,
+          last: true,
+          askedAt: NOON,
+          deadlineAt: NOON,
+          defaultLabel: long,
+          missing: [wild, long],
+        },
+        { code: "escalated", audience: wild, names: [wild, long], cause: "silence", askedAt: NOON, at: NOON },
       ];
       for (const value of values) {
         const code = replyCodeSchema.parse(value);

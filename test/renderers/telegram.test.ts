@@ -215,8 +215,52 @@ test("hostile text arrives once, literally, and moves nothing", () => {
   expect(inert(part.text, { lines: true })).toBe(part.text);
 });
 
+describe("a card that several must agree on", () => {
+  const votes = { need: 2, veto: ["Stop"], cast: [] };
+
+  test("says how many, and who alone decides, before anybody has voted", () => {
+    const { text } = only(renderCard(card, { ...PENDING, votes }));
+    expect(text).toContain("2 people must choose the same. \u201cStop\u201d by one person decides at once.");
+    expect(text).not.toContain("Votes:");
+  });
+
+  test("names who chose what, keeps its buttons, and keeps the votes when it is decided", () => {
+    const cast = [
+      { label: "Approve", by: ["Ann"] },
+      { label: "Stop", by: ["Bea", "Cem"] },
+    ];
+    const part = only(renderCard(card, { ...PENDING, votes: { ...votes, cast, everybodyVoted: true } }));
+    const line = "Votes: Approve 1 of 2 (Ann) \u00b7 Stop 2 of 2 (Bea and Cem).";
+    expect(part.text).toContain(line);
+    expect(part.text).toContain("Everybody has voted, and no choice has enough. Tap again to change your vote.");
+    expect(part.buttons).toHaveLength(1);
+    const settled = only(renderCard(card, { ...BY_ANN, votes: { ...votes, cast } }));
+    expect(settled.text).toContain(line);
+    expect(settled.text).toContain("Approved by Ann");
+  });
+
+  test("says to whom it was passed on, since when and why; that stays", () => {
+    const escalated = { audience: "on-call", names: ["Bea"], cause: "silence" as const, at: NOON + HOUR };
+    const line = "Passed on to on-call (Bea), Tue 13:30 CET: nobody had answered.";
+    for (const state of [PENDING, BY_ANN])
+      expect(only(renderCard(card, { ...state, notes: { escalated } })).text).toContain(line);
+  });
+});
+
+describe("a timeout is an outcome of its own", () => {
+  test("with the default Stop it is no denial: its mark, its words and its button say that the time ran out", () => {
+    const status = { kind: "chosen", provenance: "timeout_policy", label: "Stop", at: NOON + 2 * HOUR } as const;
+    const part = only(renderCard(card, { status }));
+    expect(part.text).toMatch(/^\u231b /);
+    expect(part.text).toContain("No answer by Tue 14:30 CET: Stop was used.");
+    expect(part.text).not.toMatch(/\u26d4|Stopped|Cancelled/);
+    expect(part.buttons).toEqual([[{ label: "Stop used 14:30", choice: null, disabled: true }]]);
+  });
+});
+
 describe("what people are told", () => {
   const clock = { timeZone: "Europe/Berlin", reference: NOON + HOUR };
+  const reminder = { title: "Deploy", askedAt: NOON, missing: [] as string[] };
   test.each<[ReplyCode, string]>([
     [{ code: "received" }, "Received, checking. The result follows as a message."],
     [{ code: "chosen", label: "Approve" }, "Approved."],
@@ -254,6 +298,34 @@ describe("what people are told", () => {
     [
       { code: "offline", from: NOON, to: NOON + 180_000 },
       "I was offline from 12:30 to 12:33. If you tapped in that time, please tap again.",
+    ],
+    [
+      { code: "votesRecorded", label: "Approve", have: 1, need: 2, everybodyVoted: true },
+      "Recorded: 1 of 2 for Approve. Everybody has voted, and no choice has enough; you can still change your vote.",
+    ],
+    [
+      { code: "wrongChannel", channels: ["telegram:ops", "pi"] },
+      "This decision takes answers in Telegram or in Pi only.",
+    ],
+    [
+      { code: "reminder", ...reminder, number: 1, last: false, deadlineAt: NOON + 2 * HOUR, defaultLabel: "Stop" },
+      "\u231b Still waiting: \u201cDeploy\u201d. Asked 60 minutes ago. Answer by Tue 14:30 (in 60 minutes). Without an answer: Stop.",
+    ],
+    [
+      { code: "reminder", ...reminder, number: 2, last: false, missing: ["Bea", "Cem"] },
+      "\u231b Still waiting, 2nd reminder: \u201cDeploy\u201d. Asked 60 minutes ago. Not voted yet: Bea and Cem.",
+    ],
+    [
+      { code: "reminder", ...reminder, number: 3, last: true, everybodyVoted: true },
+      "\u231b Last reminder, the 3rd: \u201cDeploy\u201d. Asked 60 minutes ago. Everybody has voted, and no choice has enough; a vote can still be changed.",
+    ],
+    [
+      { code: "escalated", audience: "on-call", names: ["Bea"], cause: "silence", askedAt: NOON, at: NOON + HOUR },
+      "Passed on to on-call (Bea). No answer since 12:30. Your answer still counts.",
+    ],
+    [
+      { code: "escalated", audience: "on-call", names: [], cause: "undeliverable", askedAt: NOON, at: NOON },
+      "Passed on to on-call. The card could not be shown. Your answer still counts.",
     ],
     [{ code: "help", waiting: 0 }, "Nothing waits for you. When something does, a card with buttons appears here."],
   ])("%o", (code, sentence) => {
@@ -312,6 +384,14 @@ describe("what people are told", () => {
       action: "retry",
       reason: "unknown",
       status: { kind: "expired", at: NOON },
+      channels: ["telegram:ops", "pi"],
+      number: 2,
+      last: false,
+      askedAt: NOON,
+      missing: [long, long],
+      audience: long,
+      names: [long, long],
+      cause: "silence",
     };
     for (const option of replyCodeSchema.options) {
       const keys = Object.keys(option.shape);

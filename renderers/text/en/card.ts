@@ -4,6 +4,7 @@ import type { CardNotes, CardStatus, CardStory } from "../../../src/contracts/de
 import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
 import { TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
+import { escalationLine } from "./notices.ts";
 import { clock, day } from "./time.ts";
 import { byName, CUT, lowerFirst, outcome, place, quote, sentence, short } from "./words.ts";
 
@@ -82,6 +83,7 @@ export function noteLines(notes: CardNotes): Phrase[] {
       "The workflow\u2019s files are not as when this was asked. An answer is kept, but the run will wait until they are restored, or somebody cancels it.",
     ]);
   }
+  if (notes.escalated !== undefined) lines.push(escalationLine(notes.escalated));
   return lines;
 }
 

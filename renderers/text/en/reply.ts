@@ -6,8 +6,9 @@ import { inert } from "../../../src/contracts/decision/inert.ts";
 import { DECISION, TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Clock, Phrase, TimePiece } from "../phrase.ts";
 import { offlineLine, verdictLine } from "./card.ts";
+import { escalationPhrase, reminderPhrase } from "./notices.ts";
 import { clock, plain } from "./time.ts";
-import { byName, characters, CUT, doneVerb, lowerFirst, outcome, quote, sentence, short } from "./words.ts";
+import { byName, characters, CUT, doneVerb, lowerFirst, outcome, place, quote, sentence, short } from "./words.ts";
 
 /** What a person is told after a tap, as a toast: at most 200 characters. A prompt for text is announced, not repeated. */
 export function ackText(code: ReplyCode, at: Clock): string {
@@ -35,7 +36,9 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return [`Got it: ${lowerFirst(short(code.label, CUT.label))}, ${quote(code.text)}.`];
     case "votesRecorded":
       return [
-        `Recorded: ${code.have} of ${code.need} for ${short(code.label, CUT.label)}, waiting for ${more(code.need - code.have)}.`,
+        code.everybodyVoted === true
+          ? `Recorded: ${code.have} of ${code.need} for ${short(code.label, CUT.label)}. Everybody has voted, and no choice has enough; you can still change your vote.`
+          : `Recorded: ${code.have} of ${code.need} for ${short(code.label, CUT.label)}, waiting for ${more(code.need - code.have)}.`,
       ];
     case "alreadyDecided": {
       const by = code.byReader === true ? " by you" : byName(code.by);
@@ -47,6 +50,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return ["You are not on the list for this decision."];
     case "remoteOnly":
       return ["This decision takes answers from a phone or another device only, not from this machine."];
+    case "wrongChannel":
+      return [`This decision takes answers ${code.channels.map(place).join(" or ")} only.`];
     case "accountUnmapped":
       return [
         "This decision needs several people, and your account is not assigned to a person here. Ask your operator to add it.",
@@ -113,6 +118,10 @@ export function replyPhrase(code: ReplyCode): Phrase {
       ];
     case "outcome":
       return [`${short(code.title, 80)} (${short(code.fingerprint, 6)}): `, ...verdictLine(code.status)];
+    case "reminder":
+      return reminderPhrase(code);
+    case "escalated":
+      return escalationPhrase(code);
     case "channelStatus":
       return statusPhrase(code);
     case "recovered":

@@ -23,6 +23,17 @@ export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase()
 export const byName = (name: string | undefined): string => (name === undefined ? "" : ` by ${short(name, CUT.name)}`);
 export const characters = (count: number): string => `${count} character${count === 1 ? "" : "s"}`;
 
+/** "Ann", "Ann and Bea", "Ann, Bea and Cem". */
+export function list(items: readonly string[], last: "and" | "or"): string {
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} ${last} ${items.at(-1)}`;
+}
+
+/** "2nd", "3rd", "11th". */
+export function ordinal(count: number): string {
+  const teen = count % 100 > 10 && count % 100 < 14;
+  return `${count}${teen ? "th" : (["th", "st", "nd", "rd"][count % 10] ?? "th")}`;
+}
+
 /** Labels that are verbs read better as what was done. */
 const DONE: Readonly<Record<string, string>> = {
   accept: "accepted",

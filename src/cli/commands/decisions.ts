@@ -4,7 +4,7 @@
 import type { DecisionSummary } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { clean, hang } from "../layout.ts";
-import { deadlineLine, destinationLines, resolutionLine } from "../story.ts";
+import { deadlineLine, destinationLines, policyLines, resolutionLine } from "../story.ts";
 
 export async function decisions(context: Context, _args: string[], options: Record<string, unknown>): Promise<void> {
   const all = options["all"] === true;
@@ -29,6 +29,7 @@ function one(context: Context, decision: DecisionSummary): void {
   add(`${decision.workflow} · run ${decision.runShortId} · audience ${decision.audience}`);
   add(resolutionLine(decision));
   if (decision.status === "pending") add(deadlineLine(decision));
+  for (const line of policyLines(decision)) add(line);
   for (const line of destinationLines(decision)) add(line);
   for (const note of decision.notes) add(`Note: ${note}`);
 }

@@ -12,6 +12,7 @@ import {
   effectTitle,
   itemText,
   nextLines,
+  policyLines,
   resolutionLine,
   statusWord,
   storyItems,
@@ -88,6 +89,7 @@ function decisionLines(context: Context, decision: DecisionSummary): void {
   context.lines(hang(`${decision.fingerprint}  ${clean(decision.title)}`, context.width, "  ", " ".repeat(10)));
   const indent = " ".repeat(10);
   context.lines(hang(resolutionLine(decision), context.width, indent, indent));
+  for (const line of policyLines(decision)) context.lines(hang(line, context.width, indent, indent));
   for (const line of destinationLines(decision)) context.lines(hang(line, context.width, indent, `${indent}  `));
   for (const note of decision.notes) context.lines(hang(clean(note), context.width, indent, indent));
 }

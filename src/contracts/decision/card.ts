@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import { isTimeZone } from "../time-zone.ts";
 import { choiceStyleSchema } from "./choices.ts";
+import { escalationCauseSchema } from "./policy.ts";
 import { presentationSchema } from "./presentation.ts";
 import { digestSchema, fingerprintOf, timeSchema, type DecisionRequest } from "./request.ts";
 import { provenanceSchema, assuranceSchema } from "./answer.ts";
@@ -82,8 +83,23 @@ export const cardNotesSchema = z.strictObject({
   shownAgain: timeSchema.optional(),
   /** The workflow's files are not there as they were approved: an answer is kept, but the run waits. */
   sourceChanged: z.boolean().optional(),
+  /** A second audience is asked too, since `at`. */
+  escalated: z
+    .strictObject({ audience: z.string(), names: z.array(z.string()), cause: escalationCauseSchema, at: timeSchema })
+    .optional(),
 });
 export type CardNotes = z.infer<typeof cardNotesSchema>;
+
+/** Where several persons must agree: how many, and who chose what so far. */
+export const cardVotesSchema = z.strictObject({
+  need: z.number().int().min(2),
+  /** Labels of choices that one person decides alone. */
+  veto: z.array(z.string()),
+  /** Choices with votes, in the card's order. */
+  cast: z.array(z.strictObject({ label: z.string(), by: z.array(z.string()).min(1) })),
+  everybodyVoted: z.boolean().optional(),
+});
+export type CardVotes = z.infer<typeof cardVotesSchema>;
 
 /** What became of the run after the decision. */
 export const cardStorySchema = z.strictObject({
@@ -96,6 +112,7 @@ export type CardStory = z.infer<typeof cardStorySchema>;
 export const cardStateSchema = z.strictObject({
   status: cardStatusSchema,
   notes: cardNotesSchema.optional(),
+  votes: cardVotesSchema.optional(),
   story: cardStorySchema.optional(),
 });
 export type CardState = z.infer<typeof cardStateSchema>;

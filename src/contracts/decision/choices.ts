@@ -46,11 +46,13 @@ const authoredChoice = z.strictObject({
   label: z.string(),
   input: authoredInput.optional(),
   style: choiceStyleSchema.optional(),
+  /** Becomes part of the policy, not of the choice. */
+  veto: z.boolean().optional(),
 });
 const authoredList = z.array(authoredChoice.extend({ id: z.string() }));
 
 /**
- * The stored form of authored choices: a map from id to `{label, input?, style?}`, or a list that has ids already.
+ * The stored form of authored choices: a map from id to `{label, input?, style?, veto?}`, or a list that has ids already.
  * Keeps the author's order, fills in the lengths (1 and 4,000), and checks every limit.
  *
  * @throws HoldpointError `presentationInvalid` with the limit and the value seen.
@@ -69,6 +71,14 @@ export function normalizeChoices(authored: unknown): Choice[] {
   const problem = choicesProblem(choices);
   if (problem !== undefined) throw problemError("choices", problem);
   return choices;
+}
+
+/** Ids of authored choices, and of those marked as a veto; lenient, because what is wrong is refused by `normalizeChoices`. */
+export function vetoesIn(authored: unknown): { readonly ids: string[]; readonly vetoes: string[] } {
+  const listed = Array.isArray(authored) ? authored : listOf(authored);
+  const found = z.array(z.object({ id: z.string(), veto: z.unknown().optional() })).safeParse(listed);
+  const choices = found.success ? found.data : [];
+  return { ids: choices.map(({ id }) => id), vetoes: choices.filter(({ veto }) => veto === true).map(({ id }) => id) };
 }
 
 function listOf(authored: unknown): unknown {

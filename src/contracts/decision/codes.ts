@@ -4,6 +4,7 @@
 import { z } from "zod";
 
 import { cardStatusSchema } from "./card.ts";
+import { escalationCauseSchema } from "./policy.ts";
 import { timeSchema } from "./request.ts";
 
 const label = z.string();
@@ -17,12 +18,21 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({ code: z.literal("chosen"), label, graceAfterOutage: z.boolean().optional() }),
   z.strictObject({ code: z.literal("textAccepted"), label, text: z.string() }),
   /** Votes that agree so far: `have` of `need`. */
-  z.strictObject({ code: z.literal("votesRecorded"), label, have: count, need: count }),
+  z.strictObject({
+    code: z.literal("votesRecorded"),
+    label,
+    have: count,
+    need: count,
+    /** Nobody is left who could vote, and no choice has enough. */
+    everybodyVoted: z.boolean().optional(),
+  }),
   /** A person was first; `byReader`: the one who is told. */
   z.strictObject({ code: z.literal("alreadyDecided"), label, by, byReader: z.boolean().optional(), at }),
   z.strictObject({ code: z.literal("notOnList") }),
   /** The audience takes answers over a channel only. */
   z.strictObject({ code: z.literal("remoteOnly") }),
+  /** The policy takes answers over these channels only. */
+  z.strictObject({ code: z.literal("wrongChannel"), channels: z.array(z.string()) }),
   /** The decision needs several persons, and this account belongs to no configured one. */
   z.strictObject({ code: z.literal("accountUnmapped") }),
   /** `newCard`: the present version was shown below. */
@@ -56,6 +66,29 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({ code: z.literal("sourceChanged"), run: z.string() }),
   /** How a decision ended, as a message of its own: its card is gone or can no longer be changed. */
   z.strictObject({ code: z.literal("outcome"), title: z.string(), fingerprint: z.string(), status: cardStatusSchema }),
+  /** A decision still waits; `number` counts from 1, so that no two reminders of it read the same. */
+  z.strictObject({
+    code: z.literal("reminder"),
+    title: z.string(),
+    number: count,
+    /** No further one follows. */
+    last: z.boolean(),
+    askedAt: at,
+    deadlineAt: at.optional(),
+    defaultLabel: label.optional(),
+    /** Names of those who have not voted, where several must. */
+    missing: z.array(z.string()),
+    everybodyVoted: z.boolean().optional(),
+  }),
+  /** The first audience is told that a second one is asked too. */
+  z.strictObject({
+    code: z.literal("escalated"),
+    audience: z.string(),
+    names: z.array(z.string()),
+    cause: escalationCauseSchema,
+    askedAt: at,
+    at,
+  }),
   /** Answer to the operator's `status`: what waits, what is queued, and the messages in doubt with their short ids. */
   z.strictObject({
     code: z.literal("channelStatus"),

@@ -2,6 +2,7 @@
  * The operations of client.v1: name → payload and result. One table for the server's gateway, the client library and the docs.
  */
 import { z } from "zod";
+import { escalationCauseSchema } from "../decision/policy.ts";
 import { INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
@@ -55,6 +56,33 @@ export const decisionSummarySchema = z.strictObject({
   deadlineAt: z.number().int().nullable(),
   defaultChoice: z.string().nullable(),
   createdAt: z.number().int(),
+  /** How it is decided: see docs/audiences.md. */
+  policy: z.strictObject({
+    /** Persons who must choose the same. */
+    quorum: z.number().int(),
+    /** Labels of choices that one person decides alone. */
+    veto: z.array(z.string()),
+    /** Where several must agree: the choices with votes, and who gave them. */
+    votes: z.array(z.strictObject({ label: z.string(), by: z.array(z.string()) })),
+    /** Nobody is left who could vote, and no choice has enough. */
+    everybodyVoted: z.boolean(),
+    /** Only answers over these channels count; empty = all. */
+    channels: z.array(z.string()),
+    assurance: z.enum(["remote"]).nullable(),
+    reminders: z
+      .strictObject({ sent: z.number().int(), atMost: z.number().int(), nextAt: z.number().int().nullable() })
+      .nullable(),
+    /** The second audience: asked since `at`, or to be asked at `dueAt`, or neither when it could not be. */
+    escalation: z
+      .strictObject({
+        to: z.string(),
+        names: z.array(z.string()),
+        dueAt: z.number().int().nullable(),
+        at: z.number().int().nullable(),
+        cause: escalationCauseSchema.nullable(),
+      })
+      .nullable(),
+  }),
   /** Facts an operator should know before answering: undeliverable, source changed, delivery in doubt. */
   notes: z.array(z.string()),
   destinations: z.array(
@@ -62,7 +90,8 @@ export const decisionSummarySchema = z.strictObject({
   ),
   resolution: z
     .strictObject({
-      outcome: z.enum(["accepted", "cancelled"]),
+      /** A time that ran out is neither an answer nor a cancellation, with a default or without. */
+      outcome: z.enum(["accepted", "cancelled", "timedOut"]),
       provenance: z.string(),
       choice: z.string().nullable(),
       label: z.string().nullable(),

@@ -136,6 +136,8 @@ export class ChannelSession {
         this.#child.port.send({ type: "outcomeStored", effectId: frame.effectId, attempt: frame.attempt });
         this.#inFlight.delete(frame.effectId);
         if (this.#inFlight.size === 0) for (const waiter of this.#idleWaiters.splice(0)) waiter();
+        // A card that nobody can be shown there may be one for somebody else.
+        if (outcome.outcome === "rejected") wake.deadlines();
         wake.views();
         return this.pump();
       }

@@ -42,7 +42,7 @@ function personOf(
   decision: DecisionRow,
   access: Access,
 ): Person | undefined {
-  const judged = judgeSource(access, requestOf(tx, decision), sourceOf(channelId, tap));
+  const judged = judgeSource(access, requestOf(tx, decision), sourceOf(channelId, tap), decision.escalatedTo);
   if (!judged.allowed) return undefined;
   return { actor: { type: "human", id: judged.personId }, name: judged.name ?? null };
 }

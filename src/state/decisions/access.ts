@@ -46,7 +46,8 @@ export function outageOf(access: Access): OutageWindow | undefined {
   return { from, to, until: until ?? to + DECISION.graceMs };
 }
 
-function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+/** A property that the record itself has: keys come from outside. */
+export function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
@@ -84,13 +85,33 @@ export function askedNames(access: Access, audience: string): string[] {
   return (own(access.audiences, audience)?.people ?? []).flatMap((id) => own(access.people, id)?.name ?? []);
 }
 
-/** Whether the sender may answer this request now, and as whom. */
+/** Ids of the persons who are asked, by the lists of the first audience and of the second one, if it is asked too. */
+export function votersOf(
+  access: Access,
+  { audience }: Pick<DecisionRequest, "audience">,
+  escalatedTo: string | null,
+): string[] {
+  const names = escalatedTo === null ? [audience] : [audience, escalatedTo];
+  const listed = names.flatMap((name) => own(access.audiences, name)?.people ?? []);
+  return [...new Set(listed)].filter((id) => own(access.people, id) !== undefined);
+}
+
+/** Whether the sender may answer this request now, and as whom: for its audience, or for the second one that is asked too. */
 export function judgeSource(
   access: Access,
   request: Pick<DecisionRequest, "audience" | "policy">,
   source: AnswerSource,
+  escalatedTo: string | null,
 ): ActorVerdict {
-  const audience = own(access.audiences, request.audience);
+  const first = judgeFor(access, request.audience, request.policy, source);
+  if (first.allowed || escalatedTo === null) return first;
+  const second = judgeFor(access, escalatedTo, request.policy, source);
+  // Somebody whom one of the lists names is told what is missing.
+  return second.allowed || first.reason === "notOnList" ? second : first;
+}
+
+function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"], source: AnswerSource): ActorVerdict {
+  const audience = own(access.audiences, name);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
   const people: Person[] = Object.entries(access.people).map(([id, { name, telegram }]) => ({
     id,
@@ -99,7 +120,8 @@ export function judgeSource(
   }));
   const rule: AudienceRule = {
     people: audience.people,
-    assurance: audience.assurance === "remote" ? "remote" : undefined,
+    assurance: audience.assurance === "remote" || policy.require?.assurance === "remote" ? "remote" : undefined,
+    channels: policy.require?.channels,
     // The server vouches for the user of this machine; an adapter child vouches for nobody.
     allowedActorIds:
       source.type === "control" ? [source.actorId] : (profileOf(access, source.channel)?.allowedUserIds ?? []),
@@ -109,7 +131,7 @@ export function judgeSource(
     actor: { channel, actorId, assurance, displayName: source.actorName ?? undefined },
     people,
     audience: rule,
-    quorum: request.policy.quorum,
+    quorum: policy.quorum,
   });
 }
 

@@ -12,6 +12,7 @@ import {
   replyFor,
   replyForWinner,
   submissionOutcome,
+  withVote,
   type ActorVerdict,
   type AnswerVerdict,
 } from "../../decision/index.ts";
@@ -22,10 +23,13 @@ import { runByNo, shortIdOf } from "../runs/rows.ts";
 import { continueFrom } from "../runs/waiting.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, outageOf, type Access, type AnswerSource } from "./access.ts";
+import { escalateNow } from "./escalate.ts";
 import { expireDecision } from "./expire.ts";
 import { resolveDecision } from "./resolve.ts";
-import { decisionByRef, requestOf, resolutionOf, votesOf, type DecisionRow } from "./rows.ts";
+import { decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
+import { settleAll } from "./settle.ts";
 import { recordSubmission } from "./submissions.ts";
+import { noteTurnout, standingVotes, storeVote } from "./votes.ts";
 import { wellFormed } from "./well-formed.ts";
 
 export interface Candidate {
@@ -46,8 +50,11 @@ export interface Answered {
 /** Judges and stores one answer. Never throws for what a person did: every refusal is a verdict with its reply. */
 export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candidate, access: Access): Answered {
   const request = requestOf(tx, decision);
-  const actor = judgeSource(access, request, candidate.source);
+  const actor = judgeSource(access, request, candidate.source, decision.escalatedTo);
   const stored = decision.status === "pending" ? undefined : resolutionOf(tx, decision);
+  // Where one vote decides, a pending question has none.
+  const several = decision.status === "pending" && request.policy.quorum > 1;
+  const votes = several ? standingVotes(tx, decision, request, access).map(({ vote }) => vote) : [];
   const verdict = judgeAnswer({
     request,
     now: tx.now,
@@ -55,8 +62,7 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     choice: candidate.choice,
     input: candidate.input,
     actor,
-    // Where one vote decides, a pending question has none.
-    votes: decision.status === "pending" && request.policy.quorum > 1 ? votesOf(tx, decision.decisionNo) : [],
+    votes,
     resolution: stored?.resolution,
     outage: outageOf(access),
   });
@@ -64,17 +70,14 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
   const obstructed = isObstructed(tx, decision.runNo);
   switch (verdict.kind) {
     case "accepted":
-      storeVote(tx, decision, verdict.vote);
+      storeVote(tx, decision, verdict.vote, { actor, source: candidate.source });
       accept(tx, decision, request, candidate.source, actor, verdict);
       break;
-    case "recorded":
-      storeVote(tx, decision, verdict.vote);
-      tx.event(decision.resourceNo, {
-        type: "decision.vote",
-        actor: actorOf(actor, candidate.source),
-        payload: { choice: verdict.vote.choice, by: nameOf(actor), have: verdict.have, need: verdict.need },
-      });
-      break;
+    case "recorded": {
+      const turnout = recordVote(tx, decision, { request, votes, verdict, actor, source: candidate.source, access });
+      const reply = replyFor(verdict, request, { nameOf: () => undefined });
+      return { kind: verdict.kind, reply: turnout ? ({ ...reply, everybodyVoted: true } as ReplyCode) : reply };
+    }
     case "expired":
       // The rule that refuses this answer is the one that permits the policy: both in one command, whatever the timer does.
       expireDecision(tx, decision, request);
@@ -118,16 +121,37 @@ function accept(
   });
 }
 
-function storeVote(tx: Tx, decision: DecisionRow, vote: DecisionVote): void {
-  tx.run(
-    `INSERT INTO decision_votes (decision_no, person_id, choice, input, voted_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (decision_no, person_id) DO UPDATE SET choice = excluded.choice, input = excluded.input, voted_at = excluded.voted_at`,
-    decision.decisionNo,
-    vote.personId,
-    vote.choice,
-    vote.input ?? null,
-    vote.votedAt,
-  );
+/** A vote that does not decide yet: it is stored and shown on every card. Returns whether everybody has voted now, in vain. */
+function recordVote(
+  tx: Tx,
+  decision: DecisionRow,
+  given: {
+    readonly request: DecisionRequest;
+    readonly votes: readonly DecisionVote[];
+    readonly verdict: Extract<AnswerVerdict, { kind: "recorded" }>;
+    readonly actor: ActorVerdict;
+    readonly source: AnswerSource;
+    readonly access: Access;
+  },
+): boolean {
+  const { access, actor, request, source, votes } = given;
+  const { have, need, vote } = given.verdict;
+  const before = votes.find(({ personId }) => personId === vote.personId);
+  const turnout = noteTurnout(tx, decision, request, withVote(votes, vote), access);
+  // The same vote once more says nothing new.
+  const repeated = before?.choice === vote.choice && before.input === vote.input;
+  if (!repeated) {
+    storeVote(tx, decision, vote, { actor, source });
+    tx.event(decision.resourceNo, {
+      type: "decision.vote",
+      actor: actorOf(actor, source),
+      payload: { choice: vote.choice, by: nameOf(actor), have, need },
+    });
+  }
+  // Nobody is left to wait for, so that those who are asked next are asked now.
+  const escalated = turnout && escalateNow(tx, decision, request, "noQuorum", access);
+  if (!escalated && !repeated) settleAll(tx, decision, 0);
+  return turnout;
 }
 
 function record(

@@ -19,6 +19,7 @@ import { isObstructed } from "../runs/obstructed.ts";
 import { largeContent } from "../values.ts";
 import { offerNotes, type Copy } from "./offers.ts";
 import { requestOf, resolutionOf, type DecisionRow, type StoredResolution, type ValueReader } from "./rows.ts";
+import { votesView } from "./votes.ts";
 
 interface RunFacts {
   runId: string;
@@ -49,7 +50,7 @@ export function cardContent(
   const card = cardOf(request, {
     runShortId: shortIdOf(db, run.runId),
     timeZone: copy.timeZone ?? decision.timeZone,
-    audience: JSON.parse(decision.asked) as string[],
+    audience: [...new Set([...namesIn(decision.asked), ...namesIn(decision.escalatedAsked)])],
   });
   const state = stateOf(db, decision, request, run, {
     ...(copy.repeatOf === null ? {} : { possibleRepeatOf: copy.repeatOf }),
@@ -78,13 +79,28 @@ function stateOf(
     ...ofCopy,
     // Who has answered is told by the story.
     ...(status.kind === "pending" && isObstructed(db, decision.runNo) ? { sourceChanged: true } : {}),
+    ...escalationOf(decision),
   };
+  const votes = votesView(db, decision, request);
   const story = decision.status === "accepted" && run.latest === decision.decisionId ? storyOf(db, run) : undefined;
   return {
     status,
     ...(Object.keys(notes).length === 0 ? {} : { notes }),
+    ...(votes === undefined ? {} : { votes }),
     ...(story === undefined ? {} : { story }),
   };
+}
+
+/** That a second audience is asked too. */
+function escalationOf({ escalatedAsked, escalatedAt, escalatedTo, escalationCause }: DecisionRow): CardNotes {
+  if (escalatedAt === null || escalatedTo === null || escalationCause === null) return {};
+  const names = namesIn(escalatedAsked);
+  return { escalated: { audience: escalatedTo, names, cause: escalationCause, at: escalatedAt } };
+}
+
+/** Names as a row of the decision keeps them. */
+export function namesIn(list: string | null): string[] {
+  return list === null ? [] : (JSON.parse(list) as string[]);
 }
 
 function runFacts(db: ValueReader, runNo: number): RunFacts {

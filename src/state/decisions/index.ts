@@ -5,9 +5,12 @@
  * its own (src/decision does), choose words, or let anything but `answerDecision` accept an answer.
  */
 import { answer } from "./answer.ts";
+import { escalate } from "./escalate.ts";
 import { expire } from "./expire.ts";
+import { remind } from "./remind.ts";
 import { request } from "./request.ts";
+import { revise } from "./revise.ts";
 
 export { reads } from "./reads.ts";
 
-export const commands = { request, answer, expire } as const;
+export const commands = { request, answer, expire, remind, escalate, revise } as const;

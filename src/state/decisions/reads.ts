@@ -7,6 +7,7 @@ import { PAGE } from "../../contracts/limits.ts";
 import type { ReadDb } from "../reading.ts";
 import { sendAgain } from "../effects/views.ts";
 import { shortIdOf } from "../runs/rows.ts";
+import { policyView } from "./policy-view.ts";
 import { DECISION_COLUMNS, decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
 
 /** A decision as client.v1 shows it, with what else a run's view needs. */
@@ -24,6 +25,13 @@ interface Sent {
   status: string;
   shown: number;
 }
+
+const OUTCOMES = {
+  human: "accepted",
+  explicit_cancel: "cancelled",
+  timeout_policy: "timedOut",
+  expired_no_default: "timedOut",
+} as const;
 
 const SELECT = `SELECT ${DECISION_COLUMNS} FROM human_decisions d`;
 
@@ -54,13 +62,32 @@ export const reads = (db: ReadDb) => ({
       now,
     );
   },
-  /** The earliest deadline of a pending decision, or null. */
-  nextDeadline(): number | null {
-    return (
-      db.get<{ at: number | null }>(
-        "SELECT min(deadline_at) AS at FROM human_decisions WHERE status = 'pending' AND deadline_at IS NOT NULL",
-      )?.at ?? null
+  /** Pending decisions of which people are to be reminded by `now`, and those that a second audience is to be asked. */
+  dueNotices(now: number): { decisionId: string; what: "remind" | "escalate" }[] {
+    return db.all(
+      `SELECT decision_id AS decisionId, 'escalate' AS what FROM human_decisions WHERE status = 'pending' AND escalate_at <= ?1
+       UNION ALL SELECT decision_id, 'remind' FROM human_decisions WHERE status = 'pending' AND remind_at <= ?1 LIMIT ${PAGE.rows}`,
+      now,
     );
+  },
+  /** The earliest moment at which a pending decision has something due: deadline, reminder, escalation; or null. */
+  nextDue(): number | null {
+    const due = db.all<{ at: number | null }>(
+      `SELECT min(deadline_at) AS at FROM human_decisions WHERE status = 'pending' AND deadline_at IS NOT NULL
+       UNION ALL SELECT min(remind_at) FROM human_decisions WHERE status = 'pending' AND remind_at IS NOT NULL
+       UNION ALL SELECT min(escalate_at) FROM human_decisions WHERE status = 'pending' AND escalate_at IS NOT NULL`,
+    );
+    const times = due.flatMap(({ at }) => at ?? []);
+    return times.length === 0 ? null : Math.min(...times);
+  },
+  /** Whether anything waits with votes or questions for text, which are somebody's. */
+  haveTraces(): boolean {
+    const row = db.get<{ found: number }>(
+      `SELECT EXISTS (SELECT 1 FROM human_decisions d WHERE d.status = 'pending' AND (
+         EXISTS (SELECT 1 FROM decision_votes v WHERE v.decision_no = d.decision_no)
+         OR EXISTS (SELECT 1 FROM decision_prompts p WHERE p.decision_no = d.decision_no))) AS found`,
+    );
+    return row?.found === 1;
   },
   pendingCount(): number {
     return db.get<{ n: number }>("SELECT count(*) AS n FROM human_decisions WHERE status = 'pending'")?.n ?? 0;
@@ -99,6 +126,7 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
     deadlineAt: decision.deadlineAt,
     defaultChoice: request.defaultResponse?.choice ?? null,
     createdAt: decision.createdAt,
+    policy: policyView(db, decision, request),
     notes:
       decision.status === "pending"
         ? notesOf(destinations, run === undefined ? null : obstacleText(db, run.obstacle, shortIdOf(db, run.runId)))
@@ -109,7 +137,7 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
       stored === undefined
         ? null
         : {
-            outcome: stored.resolution.choice === null ? "cancelled" : "accepted",
+            outcome: OUTCOMES[stored.resolution.provenance],
             provenance: stored.resolution.provenance,
             choice: stored.resolution.choice,
             label: labelOf(stored.resolution.choice),

@@ -2,15 +2,15 @@
  * A decision becomes pending: one command stores the normalized request, parks the run, releases its claim and queues one card
  * for each destination of the audience. Everything that can be wrong with the request is refused before that.
  */
-import { parseDestination } from "../../contracts/config.ts";
 import { normalizeRequest, fingerprintOf, type DecisionRequest } from "../../contracts/decision/request.ts";
-import { ensureChannel } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
-import { insertEffect } from "../effects/rows.ts";
 import { claimedRun, openAttempt } from "../runs/rows.ts";
 import { waitFor } from "../runs/waiting.ts";
 import type { Claim, Tx } from "../tx.ts";
+import { nextReminder } from "../../decision/index.ts";
 import { askedNames, audienceNamed, type Access } from "./access.ts";
+import { queueDelivery } from "./deliver.ts";
+import { snapshotOf } from "./policy.ts";
 
 export interface RequestInput {
   readonly claim: Claim;
@@ -31,7 +31,7 @@ export interface RequestResult {
 /** Throws `audienceUnknown` or `presentationInvalid` with nothing stored, `claimLost`, or `protocolRejected`. */
 export const request = defineCommand("decisions.request", (tx: Tx, input: RequestInput): RequestResult => {
   const run = claimedRun(tx, input.claim);
-  const audience = audienceNamed(input.access, audienceIn(input.request));
+  const audience = audienceNamed(input.access, fieldOf(input.request, "audience"));
   const attempt = openAttempt(tx, run);
   const normalized = normalizeRequest(input.request, {
     runId: run.runId,
@@ -39,7 +39,10 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
     nodeId: input.nodeId,
     attemptId: `attempt-${attempt?.attemptNo ?? 0}`,
     createdAt: tx.now,
-    policy: audience.policy,
+    policy: snapshotOf(audience.policy, {
+      choices: fieldOf(input.request, "choices"),
+      timeZone: input.access.timeZone,
+    }),
   });
   const at = { step: input.step, nodeId: input.nodeId, kind: "decision" } as const;
   const { attemptNo } = waitFor(tx, run, input.claim, at);
@@ -71,8 +74,8 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
 
-function audienceIn(authored: unknown): unknown {
-  return typeof authored === "object" && authored !== null ? (authored as { audience?: unknown }).audience : undefined;
+function fieldOf(authored: unknown, name: "audience" | "choices"): unknown {
+  return typeof authored === "object" && authored !== null ? (authored as Record<string, unknown>)[name] : undefined;
 }
 
 interface NewDecision {
@@ -89,9 +92,11 @@ function insertDecision(
   tx: Tx,
   { access, attemptNo, fingerprint, normalized, resourceNo, runNo }: NewDecision,
 ): number {
+  const { escalateAfter, remindAfter } = normalized.policy;
   const { lastInsertRowid: decisionNo } = tx.run(
     `INSERT INTO human_decisions (decision_id, resource_no, run_no, attempt_no, node_id, fingerprint, audience, title, request_digest, policy, status,
-       deadline_at, default_response, time_zone, asked, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?)`,
+       deadline_at, default_response, time_zone, asked, remind_at, escalate_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
     normalized.decisionId,
     resourceNo,
     runNo,
@@ -106,35 +111,10 @@ function insertDecision(
     normalized.defaultResponse === undefined ? null : tx.pack(normalized.defaultResponse),
     access.timeZone,
     JSON.stringify(askedNames(access, normalized.audience)),
+    remindAfter === undefined ? null : nextReminder(remindAfter, tx.now, tx.now),
+    escalateAfter === undefined ? null : tx.now + escalateAfter.afterMs,
     tx.now,
   );
   tx.run("INSERT INTO human_decision_requests (decision_no, request) VALUES (?, ?)", decisionNo, tx.pack(normalized));
   return decisionNo;
-}
-
-function queueDelivery(
-  tx: Tx,
-  card: {
-    decisionId: string;
-    decisionNo: number;
-    requestDigest: string;
-    resourceNo: number;
-    destination: string;
-  },
-): void {
-  const { decisionId, decisionNo, destination, requestDigest, resourceNo } = card;
-  const { channel, kind, place, profile } = parseDestination(destination);
-  ensureChannel(tx, { channelId: channel, kind, profile });
-  insertEffect(tx, {
-    purpose: "delivery",
-    effectType: "card.post",
-    key: `delivery:${decisionId}:${destination}`,
-    resourceNo,
-    request: { decisionId, destination },
-    requestDigest,
-    decisionNo,
-    channelId: channel,
-    destination,
-    place,
-  });
 }

@@ -6,9 +6,9 @@ import {
   RESOLUTION_SCHEMA,
   type Assurance,
   type DecisionResolution,
-  type DecisionVote,
   type Provenance,
 } from "../../contracts/decision/answer.ts";
+import type { EscalationCause } from "../../contracts/decision/policy.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -30,12 +30,24 @@ export interface DecisionRow {
   readonly timeZone: string;
   /** JSON array of names. */
   readonly asked: string;
+  everybodyVoted: number;
+  reminders: number;
+  /** When the next reminder is due; null = none is to come. */
+  remindAt: number | null;
+  escalateAt: number | null;
+  escalatedAt: number | null;
+  /** The second audience that is asked too. */
+  escalatedTo: string | null;
+  escalationCause: EscalationCause | null;
+  /** Names of those whom it asks, as JSON array. */
+  escalatedAsked: string | null;
   readonly createdAt: number;
 }
 
 export const DECISION_COLUMNS = `d.decision_no AS decisionNo, d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
   d.fingerprint, d.audience, d.title, d.request_digest AS requestDigest, d.status, d.deadline_at AS deadlineAt, d.time_zone AS timeZone,
-  d.asked, d.created_at AS createdAt`;
+  d.asked, d.everybody_voted AS everybodyVoted, d.reminders, d.remind_at AS remindAt, d.escalate_at AS escalateAt, d.escalated_at AS escalatedAt,
+  d.escalated_to AS escalatedTo, d.escalation_cause AS escalationCause, d.escalated_asked AS escalatedAsked, d.created_at AS createdAt`;
 
 /** A reader that can also unpack values: a command's Tx, or the read-only connection. */
 export interface ValueReader extends Reader {
@@ -160,13 +172,4 @@ export function resolutionOf(db: Reader, decision: DecisionRow): StoredResolutio
     personName: row.personName ?? undefined,
     reason: row.reason ?? undefined,
   };
-}
-
-/** The votes so far, one per person. */
-export function votesOf(db: Reader, decisionNo: number): DecisionVote[] {
-  const rows = db.all<{ personId: string; choice: string; input: string | null; votedAt: number }>(
-    "SELECT person_id AS personId, choice, input, voted_at AS votedAt FROM decision_votes WHERE decision_no = ?",
-    decisionNo,
-  );
-  return rows.map(({ input, ...vote }) => (input === null ? vote : { ...vote, input }));
 }

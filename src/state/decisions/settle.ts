@@ -46,7 +46,7 @@ export function settleReference(tx: Tx, decisionNo: number, reference: string): 
   const decision = decisionByNo(tx, decisionNo);
   const pending = decision.status === "pending";
   if (pending) markEarlier(tx, decision, reference);
-  if (pending && !isObstructed(tx, decision.runNo)) return;
+  if (pending && !isObstructed(tx, decision.runNo) && !changedSince(tx, decisionNo, reference)) return;
   const revision = pending ? 0 : stateRevision(tx, decision);
   tell(tx, decision, tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference), revision);
 }
@@ -76,6 +76,28 @@ function markEarlier(tx: Tx, decision: DecisionRow, reference: string): void {
   tell(tx, decision, before.filter(isShown), 0);
 }
 
+/** What a waiting card shows besides the question: each of these events changes it. */
+const PROGRESS = "('decision.vote', 'decision.voteRevoked', 'decision.escalated')";
+
+/** Whether the card came to show something else after the copy under this reference was given out: both are told in the same chain. */
+function changedSince(tx: Tx, decisionNo: number, reference: string): boolean {
+  const sql = `SELECT 1 FROM events v JOIN human_decisions d ON d.resource_no = v.resource_no WHERE d.decision_no = ?1 AND v.event_type IN ${PROGRESS}
+    AND v.event_index > (SELECT max(g.event_index) FROM effects e JOIN effect_parts p ON p.effect_no = e.effect_no
+      JOIN events g ON g.resource_no = d.resource_no AND g.event_type = 'delivery.recorded'
+        AND g.payload ->> '$.effectId' = e.effect_id AND g.payload ->> '$.attempt' = p.attempt_number
+      WHERE e.decision_no = ?1 AND e.purpose = 'delivery' AND p.reference = ?2) LIMIT 1`;
+  return tx.get(sql, decisionNo, reference) !== undefined;
+}
+
+/** A question for text is not this person's any more: it is taken back, or not sent. True when there was something to do. */
+export function closePrompt(tx: Tx, decision: DecisionRow, effectNo: number): boolean {
+  if (cancelPending(tx, "effect_no = ?", effectNo) > 0) return true;
+  const shown = messagesOf(tx, decision)
+    .filter(isShown)
+    .filter((message) => message.effectNo === effectNo);
+  return shown.filter((message) => queueSettlement(tx, decision, message, 1) !== null).length > 0;
+}
+
 /** Queues settlement of all references of a decision at a known revision. */
 export function settleAll(tx: Tx, decision: DecisionRow, revision: StateRevision): void {
   tell(tx, decision, messagesOf(tx, decision).filter(isShown), revision);
@@ -102,6 +124,12 @@ export function settleVerdict(tx: Tx, decision: DecisionRow): Settlement[] {
   const messages = messagesOf(tx, decision);
   for (const effectNo of new Set(messages.flatMap(({ effectNo, status }) => (status === "pending" ? effectNo : []))))
     cancelPending(tx, "effect_no = ?", effectNo);
+  if (decision.reminders > 0 || decision.escalatedTo !== null)
+    cancelPending(
+      tx,
+      "decision_no = ? AND effect_type IN ('notice.reminder', 'notice.escalated')",
+      decision.decisionNo,
+    );
   return messages.filter(isShown).flatMap((shown) => settle(tx, decision, shown, 1) ?? []);
 }
 
@@ -132,11 +160,13 @@ export function announceSources(tx: Tx, runNo: number): void {
   if (decision?.status === "pending") settleAll(tx, decision, 0);
 }
 
-/** How often it was said of this run that its files are gone, or back. */
-function announcements(tx: Tx, runNo: number): number {
-  const sql = `SELECT count(*) AS n FROM events e JOIN runs r USING (resource_no)
-    WHERE r.run_no = ? AND e.event_type IN ('run.sourcesGone', 'run.sourcesBack')`;
-  return tx.get<{ n: number }>(sql, runNo)?.n ?? 0;
+/** How often a waiting card has changed: the run's files are gone, or back; a vote; somebody else is asked too. */
+function announcements(tx: Tx, { resourceNo, runNo }: DecisionRow): string {
+  const sql = `SELECT (SELECT count(*) FROM events e JOIN runs r USING (resource_no)
+      WHERE r.run_no = ? AND e.event_type IN ('run.sourcesGone', 'run.sourcesBack')) AS files,
+    (SELECT count(*) FROM events WHERE resource_no = ? AND event_type IN ${PROGRESS}) AS progress`;
+  const { files = 0, progress = 0 } = tx.get<{ files: number; progress: number }>(sql, runNo, resourceNo) ?? {};
+  return `${files}.${progress}`;
 }
 
 /** What a card of this decision can show now: the story belongs to the run's latest decision only. */
@@ -164,6 +194,11 @@ function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
  * is to be told of it, null for a question and for what was queued before.
  */
 function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): Settlement | null {
+  const queued = queueSettlement(tx, decision, shown, state);
+  return shown.isPrompt === 1 ? null : queued;
+}
+
+function queueSettlement(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevision): Settlement | null {
   const { channelId, destination, part, place, reference } = shown;
   const isPrompt = shown.isPrompt === 1;
   // A question for text stays as long as its card waits.
@@ -172,9 +207,7 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
   const revision = isPrompt ? 1 : state;
   const { decisionId } = decision;
   const said =
-    revision === 0
-      ? `0.${announcements(tx, decision.runNo)}.${offersShown(tx, decision.decisionNo)}`
-      : String(revision);
+    revision === 0 ? `0.${announcements(tx, decision)}.${offersShown(tx, decision.decisionNo)}` : String(revision);
   const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",
     effectType: isPrompt ? "prompt.close" : "card.settle",
@@ -189,7 +222,7 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
     targetReference: reference,
     targetPart: part,
   });
-  if (!created || isPrompt) return null;
+  if (!created) return null;
   // What an older one would have shown, this one shows too.
   if (revision !== 1) {
     const where =

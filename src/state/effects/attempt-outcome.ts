@@ -19,7 +19,7 @@ import { holdPlace } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
-import { hasNewerSettlement, isPrompt, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
+import { hasNewerSettlement, isForWaiting, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
 import { acceptPart, isComplete, movePart, partsOf, progressOf } from "./parts.ts";
 import { refuse, refuseAll } from "./refuse.ts";
@@ -185,6 +185,6 @@ export function again(
 
 function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
-  if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo);
 }

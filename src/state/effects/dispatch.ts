@@ -59,17 +59,22 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
   return { go: true };
 });
 
-/** A card or a question for text of a decision that is over and of which nothing was shown; an edit that a newer one replaces. */
+/** A message for a decision that is over and of which nothing was shown; an edit that a newer one replaces. */
 function isObsolete(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
   if (effect.effectType === "reply.didArrive") return !isAsked(tx, effect);
-  if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
+  if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo) && !progressOf(partsOf(tx, effect.effectNo)).touched;
 }
 
 /** Whether the doubt that this question is about goes on. */
 function isAsked(tx: Tx, { effectNo }: EffectRow): boolean {
   return tx.get("SELECT 1 FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL", effectNo) !== undefined;
+}
+
+/** Whether a message is wanted only as long as its decision waits: a card, a question for text, a reminder. */
+export function isForWaiting(tx: Tx, effect: EffectRow): boolean {
+  return effect.purpose === "delivery" || effect.effectType.startsWith("notice.") || isPrompt(tx, effect);
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {

@@ -6,6 +6,7 @@ import { resourceId, shortId } from "../../contracts/ids.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
+import { hastenEscalation } from "../decisions/hasten.ts";
 import { packError } from "../runs/rows.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
@@ -157,6 +158,8 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
     SETTLED.has(status) ? tx.now : null,
     effect.effectNo,
   );
+  if (status === "rejected" && effect.purpose === "delivery" && effect.decisionNo !== null)
+    hastenEscalation(tx, effect.decisionNo);
 }
 
 /** From now on nobody knows whether it happened; the row says for how long. */

@@ -60,6 +60,34 @@ const timeout: Scenario = {
   },
 };
 
+/** Two must agree. Ann votes; Bea is asked only when the decision is passed on to her. */
+const policy: Scenario = {
+  options: {
+    clock: true,
+    policy: {
+      quorum: 2,
+      veto: ["replan", "stop"],
+      remindAfter: { minutes: 10, atMost: 2 },
+      escalateAfter: { minutes: 30, audience: "on-call" },
+    },
+  },
+  async play(stage) {
+    await stage.start();
+    const runId = await stage.run(JOURNEY, "policy");
+    await stage.until("the vote of Ann", (world) => runOf(world, runId).decisions[0]?.policy.votes.length === 1);
+    // Whoever has voted is judged again.
+    await stage.call("server.reload", {});
+    for (let passedOn = false; !passedOn;) {
+      await stage.advance(10 * 60_000);
+      passedOn = await stage
+        .until("a look", (world) => ({ at: runOf(world, runId).decisions[0]?.policy.escalation?.at }))
+        .then(({ at }) => typeof at === "number");
+    }
+    await untilEnded(stage, runId);
+    return new Map([[runId, APPROVED]]);
+  },
+};
+
 /** Two parts to two people; only one of them answers. */
 const parts: Scenario = {
   options: { destinations: ["telegram:default/1001", "telegram:default/1002"] },
@@ -105,4 +133,4 @@ const host: Scenario = {
   },
 };
 
-export const asking = { approve, replan, echo, timeout, parts, stranger, host };
+export const asking = { approve, replan, echo, timeout, policy, parts, stranger, host };

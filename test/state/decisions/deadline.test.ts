@@ -13,7 +13,7 @@ describe("a deadline", () => {
     const world = await World.open();
     const asked = await world.ask(WITH_DEFAULT);
     expect(asked.deadlineAt).toBe(world.clock.at + 10 * MINUTE);
-    expect(world.store.read.decisions.nextDeadline()).toBe(asked.deadlineAt);
+    expect(world.store.read.decisions.nextDue()).toBe(asked.deadlineAt);
     world.clock.advance(10 * MINUTE - 1);
     expect(world.store.read.decisions.due(world.clock.at)).toEqual([]);
     expect(await world.store.decisions.expire({ decisionId: asked.decisionId, access: world.access })).toMatchObject({
@@ -46,7 +46,7 @@ describe("a deadline", () => {
       kind: "alreadyDecided",
       provenance: "timeout_policy",
     });
-    expect(world.store.read.decisions.nextDeadline()).toBeNull();
+    expect(world.store.read.decisions.nextDue()).toBeNull();
   });
 
   it("wins over an answer one millisecond later, however slow the timer is", async () => {
