@@ -23,8 +23,8 @@ export const MUTATIONS: readonly Mutation[] = [
     "effect-key-visit",
     "the effect key forgets which visit it is",
     "src/state/effects/reserve.ts",
-    "input.nodeId, String(open.visit)]",
-    'input.nodeId, "1"]',
+    "input.nodeId, open.visit)",
+    "input.nodeId, 1)",
   ),
   mutation(
     "inherited-edge",
