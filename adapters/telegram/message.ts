@@ -51,7 +51,7 @@ function render(content: MessageContent): Part[] {
       return renderNotification(notification, { timeZone, reference: notification.at });
     }
     case "reply":
-      return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() })];
+      return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() }, content)];
   }
 }
 
@@ -63,13 +63,16 @@ function entityOf(entity: PartEntity): Arguments {
 
 function markupOf(content: MessageContent, part: Part): Arguments | null {
   if (content.kind === "reply") {
-    if (content.prompt === null) return null;
+    if (content.prompt === null) return keyboardOf(part, content.tokens);
     // Not `selective`: the prompt answers our own card, and would then open a reply for nobody.
     const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };
   }
   if (content.kind === "notification") return null;
-  const { tokens } = content;
+  return keyboardOf(part, content.tokens);
+}
+
+function keyboardOf(part: Part, tokens: Readonly<Record<string, string>> | undefined): Arguments | null {
   if (tokens === undefined || part.buttons.length === 0) return null;
   const rows = part.buttons.map((row) =>
     row

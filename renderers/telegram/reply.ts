@@ -2,22 +2,38 @@
 
 import type { ReplyCode } from "../../src/contracts/decision/codes.ts";
 import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
+import { buttonKey, type OperatorButton, type OperatorUse } from "../../src/contracts/decision/operator-codes.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
-import type { Part } from "../part.ts";
-import { replyPhrase } from "../text/en.ts";
+import type { Part, PartButton } from "../part.ts";
+import { operatorButton, replyPhrase, usePhrase } from "../text/en.ts";
 import type { Clock } from "../text/phrase.ts";
 import { RichText } from "./rich.ts";
 
-/** One message without buttons. Replies are short by construction; one that is not is cut, with an ellipsis. */
-export function renderReply(code: ReplyCode, clock: Clock): Part {
-  const rich = new RichText().phrase(replyPhrase(code), { nameZone: true, ...clock });
+/** Buttons under an answer to an operator, and what people did with those that are gone. */
+export interface ReplyButtons {
+  readonly buttons?: readonly (readonly OperatorButton[])[] | undefined;
+  readonly used?: readonly OperatorUse[] | undefined;
+}
+
+/** One message. Replies are short by construction; one that is not is cut, with an ellipsis. */
+export function renderReply(code: ReplyCode, clock: Clock, { buttons = [], used = [] }: ReplyButtons = {}): Part {
+  const at = { nameZone: true, ...clock };
+  const rich = new RichText().phrase(replyPhrase(code), at);
+  if (used.length > 0) rich.add("\n");
+  for (const use of used) rich.add("\n").phrase(usePhrase(use), at);
   const text = cutToUnits(rich.text, TELEGRAM.messageUnits);
   return {
     text,
     entities: rich.entities.filter(({ length, offset }) => offset + length < text.length || text === rich.text),
-    buttons: [],
+    buttons: buttons.map((row) => row.map(buttonOf)),
     index: 1,
     of: 1,
     body: { offset: 0, length: text.length },
   };
+}
+
+function buttonOf(button: OperatorButton): PartButton {
+  const one = { label: operatorButton(button), choice: buttonKey(button) };
+  if (button.action === "cancelRun") return { ...one, style: "danger" };
+  return button.action === "arrived" ? { ...one, style: "success" } : one;
 }

@@ -146,6 +146,18 @@ export const DELIVERY = {
   helpEveryMs: 60_000,
 } as const;
 
+/** The operator chat. */
+export const OPERATOR = {
+  /** Items of a list in one message: about what a phone shows without scrolling far, and each may have a row of buttons. */
+  pageItems: 6,
+  /** Ended runs that a list of runs adds when there is room. */
+  endedRuns: 3,
+  /** Runs that a command without a run names. */
+  candidates: 8,
+  /** Of a title in a list. */
+  titleUnits: 80,
+} as const;
+
 /** What channels hand over. */
 export const CHANNEL = {
   /** Telegram numbers updates anew after a week without one: silence of this length begins a new channel epoch. */

@@ -608,6 +608,27 @@ CREATE TABLE decision_tokens (
   choice TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- The same for a button under an answer to an operator's command; what it does stands in that answer's request.
+CREATE TABLE operator_tokens (
+  token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
+  effect_no INTEGER NOT NULL REFERENCES effects,
+  attempt_number INTEGER NOT NULL,
+  item INTEGER NOT NULL,
+  action TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What was done with the buttons of one item of an answer: once, by whoever was first.
+CREATE TABLE operator_uses (
+  effect_no INTEGER NOT NULL REFERENCES effects,
+  item INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  -- The name as it was shown then.
+  name TEXT,
+  used_at INTEGER NOT NULL,
+  PRIMARY KEY (effect_no, item)
+) STRICT, WITHOUT ROWID;
+
 -- A question for text: the reply to this effect's message is the answer of this person for this choice.
 CREATE TABLE decision_prompts (
   effect_no INTEGER PRIMARY KEY REFERENCES effects,

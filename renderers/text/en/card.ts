@@ -105,7 +105,8 @@ export function verdictLine(status: CardStatus, textUnits: number = CUT.excerpt)
     case "cancelled": {
       const by = byName(status.by);
       const reason = status.reason === undefined ? "" : `: ${short(status.reason, CUT.reason)}`;
-      return [`Cancelled${by}, `, day(status.at), `${reason}.`];
+      const where = status.channel === undefined ? "" : `, ${place(status.channel)}`;
+      return [`Cancelled${by}, `, day(status.at), `${where}${reason}.`];
     }
     case "superseded":
       return ["Out of date since ", day(status.at), ": a newer version of this question took its place."];
@@ -141,7 +142,7 @@ export function settledButton(status: CardStatus): Phrase {
     case "expired":
       return ["Expired ", clock(status.at)];
     case "cancelled":
-      return ["Cancelled ", clock(status.at)];
+      return [`Cancelled${status.by === undefined ? "" : ` by ${short(status.by, 16)}`} `, clock(status.at)];
     case "superseded":
       return ["Out of date"];
   }

@@ -6,6 +6,7 @@ import { inert } from "../../../src/contracts/decision/inert.ts";
 import { DECISION, TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Clock, Phrase, TimePiece } from "../phrase.ts";
 import { offlineLine, verdictLine } from "./card.ts";
+import { operatorPhrase } from "./operator.ts";
 import { clock, plain } from "./time.ts";
 import { byName, characters, CUT, doneVerb, lowerFirst, outcome, quote, sentence, short } from "./words.ts";
 
@@ -94,7 +95,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
     case "help":
       return [helpText(code.waiting)];
     case "unknownCommand": {
-      const nearest = code.nearest === undefined ? "" : ` Did you mean ${short(code.nearest, CUT.given)}?`;
+      const nearest =
+        code.nearest === undefined ? " /help lists them." : ` Did you mean /${short(code.nearest, CUT.given)}?`;
       return [`${quote(code.given, CUT.given)} is not a command here.${nearest}`];
     }
     case "cancelled": {
@@ -116,6 +118,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
     case "channelStatus":
       return statusPhrase(code);
     case "recovered":
+      if (code.action === "drop")
+        return [`Given up: ${quote(code.title, 80)} (${short(code.id, 16)}) is not sent again.`];
       return [
         code.action === "confirm"
           ? `Noted: ${quote(code.title, 80)} did arrive (${short(code.id, 16)}).`
@@ -123,6 +127,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
       ];
     case "recoverRefused":
       return [refusalText(code.given, code.reason)];
+    default:
+      return operatorPhrase(code);
   }
 }
 
@@ -162,9 +168,10 @@ function refusalText(given: string, reason: Extract<ReplyCode, { code: "recoverR
 }
 
 function helpText(waiting: number): string {
-  if (waiting === 0) return "Nothing waits for you. When something does, a card with buttons appears here.";
+  if (waiting === 0)
+    return "Nothing waits for you. When something does, a card with buttons appears here. /help lists what you can ask.";
   const cards = waiting === 1 ? "One decision waits" : `${waiting} decisions wait`;
-  return `${cards} for you. Tap a button on the card, or reply to the message that asks for text; plain messages decide nothing.`;
+  return `${cards} for you. Tap a button on the card, or reply to the message that asks for text; plain messages decide nothing. /decisions shows it again.`;
 }
 
 const more = (count: number): string => (count === 1 ? "one more" : `${count} more`);

@@ -65,6 +65,8 @@ export const cardStatusSchema = z.discriminatedUnion("kind", [
     kind: z.literal("cancelled"),
     at: timeSchema,
     by: z.string().optional(),
+    /** Channel with its profile; `terminal` for this machine. */
+    channel: z.string().optional(),
     reason: z.string().optional(),
   }),
   /** Another version of the question took its place; this one can no longer be answered. */

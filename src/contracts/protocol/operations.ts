@@ -4,6 +4,7 @@
 import { z } from "zod";
 import { INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
+import { runStatusSchema } from "../run-status.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
@@ -18,18 +19,7 @@ export const runSummarySchema = z.strictObject({
    * Display status, derived in one place. `queued` goes on by itself; `parked` does not, for the cause in `reason`, before the
    * command in a view's `nextStep`.
    */
-  status: z.enum([
-    "queued",
-    "running",
-    "waiting",
-    "paused",
-    "parked",
-    "completed",
-    "failed",
-    "timed_out",
-    "cancelled",
-    "ambiguous",
-  ]),
+  status: runStatusSchema,
   /** Why, in words, when it is not obvious: what it waits for, why it is parked, the error. */
   reason: z.string().nullable(),
   revision: z.number().int(),

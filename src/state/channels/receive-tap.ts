@@ -11,7 +11,9 @@ import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
-import { queuePrompt, type Origin } from "./replies.ts";
+import { askerOf } from "./operator/asker.ts";
+import { press } from "./operator/press.ts";
+import { queuePrompt, queueReply, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
 import type { ChannelRow } from "./rows.ts";
 import { wellFormed } from "../decisions/well-formed.ts";
@@ -41,7 +43,8 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
     return { verdict: admitted, ack: admitted === "notOnList" ? { code: "notOnList" } : null };
   const { place, reference } = tap;
   const token = tx.get<TokenRow>(TOKEN, sha256(tap.token));
-  if (token === undefined || token.channelId !== channelId || token.place !== place) return UNKNOWN;
+  if (token === undefined) return pressed(tx, channel, tap, { access, place, reference }) ?? UNKNOWN;
+  if (token.channelId !== channelId || token.place !== place) return UNKNOWN;
   if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectNo, token.attempt, reference))
     return UNKNOWN;
   const decision = decisionByNo(tx, token.decisionNo);
@@ -82,6 +85,24 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   });
   const ack: ReplyCode = { code: "promptSent", label: answered.reply.label };
   return { verdict: "promptText", ack };
+}
+
+/** A button under an answer to an operator; what it has to say beside the toast goes where that answer is. */
+function pressed(
+  tx: Tx,
+  channel: ChannelRow,
+  tap: Tap,
+  at: { readonly access: Access; readonly place: string; readonly reference: string | null },
+): Handled | undefined {
+  const { access, place, reference } = at;
+  const { timeZone } = access;
+  if (reference === null) return undefined;
+  const origin: Origin = { channel, updateId: tap.updateId, place, topic: null, timeZone };
+  const found = press(askerOf(tx, access, origin, tap.sender, tap.eventId), tap.token, reference);
+  if (found === undefined) return undefined;
+  const { ack, answer, stop, verdict } = found.pressed;
+  if (answer !== undefined) queueReply(tx, { ...origin, topic: found.topic }, { ...answer, to: reference });
+  return { verdict, ack, ...(stop === undefined ? {} : { stop }) };
 }
 
 /** The question goes where the card is: the topic that a tap names may be one of the service's own making. */

@@ -92,11 +92,7 @@ export function judgeSource(
 ): ActorVerdict {
   const audience = own(access.audiences, request.audience);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
-  const people: Person[] = Object.entries(access.people).map(([id, { name, telegram }]) => ({
-    id,
-    name,
-    accounts: accountsOf(source, id, telegram),
-  }));
+  const people = peopleOf(access, source);
   const rule: AudienceRule = {
     people: audience.people,
     assurance: audience.assurance === "remote" ? "remote" : undefined,
@@ -113,6 +109,17 @@ export function judgeSource(
   });
 }
 
-function accountsOf(source: AnswerSource, id: string, telegram: readonly string[]): Person["accounts"] {
-  return source.personId === id ? { telegram, [source.channel]: [source.actorId] } : { telegram };
+/** The configured people with their accounts; `source` may be known to be one of them. */
+export function peopleOf(access: Access, source?: AnswerSource): Person[] {
+  return Object.entries(access.people).map(([id, { name, telegram }]) => ({
+    id,
+    name,
+    accounts: accountsOf(source, id, telegram),
+  }));
+}
+
+function accountsOf(source: AnswerSource | undefined, id: string, telegram: readonly string[]): Person["accounts"] {
+  return source !== undefined && source.personId === id
+    ? { telegram, [source.channel]: [source.actorId] }
+    : { telegram };
 }

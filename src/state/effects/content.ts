@@ -3,20 +3,26 @@
  */
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
+import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
+import type { Pressable } from "../channels/operator/answer.ts";
 import { cardContent } from "../decisions/card.ts";
 import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { notificationContent } from "../notifications/content.ts";
 import { partByReference } from "./parts.ts";
-import { attemptOf, type EffectRow } from "./rows.ts";
+import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
 /** The stored request of a reply. */
 export interface ReplyRequest {
   readonly reply: ReplyCode;
   readonly timeZone: string;
   readonly prompt: { readonly placeholder: string } | null;
+  /** Rows of buttons under an answer to an operator. */
+  readonly buttons?: readonly (readonly Pressable[])[];
+  /** The only account that may press them. */
+  readonly onlyFor?: string;
 }
 
 type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
@@ -39,11 +45,12 @@ export function frameOf(
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
       if (effect.effectType === "prompt.close") return { op: "delete", content: null, ...target };
+      if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
     case "reply": {
-      const { prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
-      return { ...POST, content: { kind: "reply", reply, timeZone, prompt }, replyTo: effect.targetReference };
+      const content = replyContent(tx, effect, attempt, []);
+      return { ...POST, content, replyTo: effect.targetReference };
     }
     case "notification": {
       const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
@@ -70,6 +77,50 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
+}
+
+/** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */
+function replyContent(tx: Tx, effect: EffectRow, attempt: number, used: OperatorUse[]): MessageContent {
+  const { buttons, prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+  const content = { kind: "reply", reply, timeZone, prompt } as const;
+  if (buttons === undefined) return content;
+  const done = new Set(used.map(({ item }) => item));
+  const rows = buttons
+    .map((row) =>
+      row.filter(({ item }) => !done.has(item)).map(({ action, item }): OperatorButton => ({ action, item })),
+    )
+    .filter((row) => row.length > 0);
+  const tokens: Record<string, string> = {};
+  for (const button of rows.flat()) {
+    const token = tx.random(DECISION.tokenBytes).toString("base64url");
+    tokens[buttonKey(button)] = token;
+    tx.run(
+      "INSERT INTO operator_tokens (token_hash, effect_no, attempt_number, item, action) VALUES (?, ?, ?, ?, ?)",
+      sha256(token),
+      effect.effectNo,
+      attempt,
+      button.item,
+      button.action,
+    );
+  }
+  return {
+    ...content,
+    ...(rows.length === 0 ? {} : { buttons: rows, tokens }),
+    ...(used.length === 0 ? {} : { used }),
+  };
+}
+
+/** An answer to an operator as it stands after its buttons were used. */
+function usedAnswer(tx: Tx, effect: EffectRow): MessageContent {
+  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
+  if (shown === undefined) throw new Error(`effect ${effect.effectId} edits a message that nobody knows`);
+  const used = tx
+    .all<OperatorUse & { by: string | null }>(
+      "SELECT item, action, name AS by, used_at AS at FROM operator_uses WHERE effect_no = ? ORDER BY item",
+      shown.effectNo,
+    )
+    .map(({ action, at, by, item }): OperatorUse => ({ action, item, ...(by === null ? {} : { by }), at }));
+  return replyContent(tx, effectByNo(tx, shown.effectNo) as EffectRow, shown.attempt, used);
 }
 
 /** One unguessable token per choice; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
