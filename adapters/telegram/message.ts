@@ -16,7 +16,7 @@ export type Arguments = Record<string, unknown>;
 
 /** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one. */
 export function partCount(perform: Perform): number {
-  return perform.content === null ? 1 : render(perform.content).length;
+  return perform.content === null ? 1 : render(perform.content, perform.destination).length;
 }
 
 /**
@@ -26,7 +26,7 @@ export function partCount(perform: Perform): number {
 export function messageArguments(perform: Perform, part: number): Arguments {
   const { content } = perform;
   if (content === null) throw new HoldpointError("protocolRejected", `A ${perform.op} needs content.`);
-  const parts = render(content);
+  const parts = render(content, perform.destination);
   const shown = parts[part - 1];
   if (shown === undefined) {
     throw new HoldpointError("protocolRejected", `Part ${part} was asked for; the content has ${parts.length}.`);
@@ -41,10 +41,11 @@ export function messageArguments(perform: Perform, part: number): Arguments {
   };
 }
 
-function render(content: MessageContent): Part[] {
+function render(content: MessageContent, destination: string): Part[] {
   switch (content.kind) {
     case "card":
-      return renderCard(content.card, content.state);
+      // Ids of chats with several people are negative.
+      return renderCard(content.card, content.state, { group: destination.split("/")[1]?.startsWith("-") === true });
     case "notification": {
       const { notification, timeZone } = content;
       // Seen from when it was made, so that every attempt has the same parts.

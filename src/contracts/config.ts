@@ -26,6 +26,8 @@ const audienceSchema = z.strictObject({
   policy: z.strictObject({ quorum: z.literal(1) }).default({ quorum: 1 }),
   /** `remote` refuses answers given on this machine. */
   assurance: z.enum(["any", "remote"]).default("any"),
+  /** Chats do not let readers forward or save what is sent to it. */
+  protectContent: z.boolean().optional(),
 });
 
 const telegramProfileSchema = z.strictObject({

@@ -105,8 +105,8 @@ export const TELEGRAM = {
   reservedUnits: 400,
   /** The status line that begins every part: title cut to fit, part number, fingerprint. */
   statusUnits: 160,
-  /** Deadline, notes and origin under the last part; constant, so that the split of a card never depends on them. */
-  footerUnits: 640,
+  /** Deadline, notes, who is asked and origin under the last part; constant, so that the split of a card never depends on them. */
+  footerUnits: 760,
   /** A button's label; phones show about this much of it. The full label stands in the card. */
   buttonUnits: 32,
   callbackDataBytes: 64,

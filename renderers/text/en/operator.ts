@@ -251,7 +251,7 @@ function problemsPhrase({ from, items, runs, total }: Reply<"problemList">): Phr
     phrase.push(
       problem === "inDoubt"
         ? `\n${item}. Did ${what} arrive in ${where}? Telegram did not confirm it, sent `
-        : `\n${item}. ${what} could not be shown in ${where}, made `,
+        : `\n${item}. ${what.charAt(0).toUpperCase()}${what.slice(1)} could not be shown in ${where}, made `,
       clock(at),
     );
   }

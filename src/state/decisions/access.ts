@@ -79,9 +79,16 @@ export function isUserAllowed(access: Access, channelId: string, actorId: string
   return profileOf(access, channelId)?.allowedUserIds.includes(actorId) === true;
 }
 
-/** Names of the persons of an audience; empty when it takes everybody whom the channel lets in. */
+/** Names of those who may answer for an audience; empty when no person with a name is among them. */
 export function askedNames(access: Access, audience: string): string[] {
-  return (own(access.audiences, audience)?.people ?? []).flatMap((id) => own(access.people, id)?.name ?? []);
+  const rule = own(access.audiences, audience);
+  const asked = rule?.people ?? Object.keys(access.people);
+  const channels = new Set(rule?.destinations.map((destination) => destination.split("/")[0] as string));
+  const heard = new Set([...channels].flatMap((channel) => profileOf(access, channel)?.allowedUserIds ?? []));
+  // Somebody without an account that is heard may still answer elsewhere, where the audience names them.
+  const canAnswer = (id: string): boolean =>
+    rule?.people !== undefined || own(access.people, id)?.telegram.some((account) => heard.has(account)) === true;
+  return asked.filter(canAnswer).flatMap((id) => own(access.people, id)?.name ?? []);
 }
 
 /** Whether the sender may answer this request now, and as whom. */

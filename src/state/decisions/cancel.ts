@@ -43,5 +43,5 @@ export function cancelDecisionOf(tx: Tx, runNo: number, by: ControlledBy): void 
 /** Where it was cancelled: the chat, or this machine. Nobody's when no person did it. */
 function sourceOf({ actor, via }: ControlledBy): DecisionResolution["source"] {
   if (via !== undefined) return { channel: via.channel, actorId: via.actorId, eventId: via.eventId };
-  return actor.type === "human" ? { channel: "terminal", actorId: actor.id, eventId: "run.cancel" } : null;
+  return actor.type === "human" ? { channel: "terminal", actorId: actor.id, eventId: "control" } : null;
 }

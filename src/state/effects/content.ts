@@ -1,6 +1,7 @@
 /**
  * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
  */
+import { forChat } from "../../contracts/decision/card.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
@@ -27,6 +28,15 @@ export interface ReplyRequest {
 
 type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
 
+/** The audience that a message is for, or undefined for an answer to somebody. */
+export function audienceOf(tx: Tx, effect: EffectRow): string | undefined {
+  if (effect.decisionNo !== null) return decisionByNo(tx, effect.decisionNo).audience;
+  if (effect.purpose !== "notification") return undefined;
+  const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
+  const sql = "SELECT audience FROM notifications WHERE notification_id = ?";
+  return tx.get<{ audience: string | null }>(sql, notificationId)?.audience ?? undefined;
+}
+
 const POST = { op: "post", part: null, reference: null } as const;
 
 /** The part of a `perform` frame that depends on what kind of message it is. Stores the tokens of a card's buttons. */
@@ -40,7 +50,7 @@ export function frameOf(
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
       const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
-      return { ...POST, content: cardContent(tx, decision, { tokens, ...copy }), replyTo: null };
+      return { ...POST, content: chatCard(tx, decision, { tokens, ...copy }), replyTo: null };
     }
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
@@ -65,6 +75,12 @@ export function frameOf(
   }
 }
 
+/** The card without what a chat may not have. */
+function chatCard(...given: Parameters<typeof cardContent>): MessageContent {
+  const content = cardContent(...given);
+  return content.kind === "card" ? { ...content, ...forChat(content.card, content.state) } : content;
+}
+
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
   const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
   const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectNo, shown.attempt);
@@ -72,7 +88,7 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
   // Further buttons of the same copy: those that it has stay good, as nobody knows whether the edit will arrive.
   const pending = shown !== undefined && decision.status === "pending";
   const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
-  return cardContent(tx, decision, {
+  return chatCard(tx, decision, {
     tokens,
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
