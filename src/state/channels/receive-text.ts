@@ -130,10 +130,15 @@ function promptByEvidence(tx: Tx, channelId: string, message: Message, reference
   return prompt;
 }
 
-/** Help for stray text: to whoever writes to us alone, in a group only where a decision waits, and at most once a minute per place. */
-function help(tx: Tx, origin: Origin, { direct, reference: to }: Message): Handled {
-  const waiting = waitingIn(tx, origin.channel.channelId, origin.place);
-  if ((waiting === 0 && !direct) || !takeHelpTurn(tx, origin.channel.channelId, origin.place, DELIVERY.helpEveryMs))
+/**
+ * Help for stray text, at most once a minute per place: to whoever writes to us alone or answers a message of ours; to others in a group
+ * only where a decision waits.
+ */
+function help(tx: Tx, origin: Origin, { direct, reference: to, replyTo }: Message): Handled {
+  const { channelId } = origin.channel;
+  const waiting = waitingIn(tx, channelId, origin.place);
+  const toUs = direct || (replyTo !== null && partByReference(tx, channelId, replyTo) !== undefined);
+  if ((waiting === 0 && !toUs) || !takeHelpTurn(tx, channelId, origin.place, DELIVERY.helpEveryMs))
     return { verdict: "ignored", ack: null };
   queueReply(tx, origin, { reply: { code: "help", waiting }, to });
   return { verdict: "help", ack: null };

@@ -96,7 +96,11 @@ describe("commands that there are not, and plain words", () => {
     expect(await write(world, "weather")).toMatchObject({ verdict: "unknownCommand" });
     expect(await write(world, "weather")).toMatchObject({ verdict: "ignored" });
     expect(await world.say("yes")).toMatchObject({ verdict: "ignored" });
-    expect(kinds(await world.drain())).toEqual(["post unknownCommand"]);
+    const [told] = [await world.deliver()];
+    expect(replyOf(told.perform).reply.code).toBe("unknownCommand");
+    world.clock.advance(60_000);
+    // Who answers a message of ours is not left alone with it.
+    expect(await world.say("yes", { replyTo: told.references[0] as string })).toMatchObject({ verdict: "help" });
   });
 });
 

@@ -2,9 +2,10 @@
  * Who writes or presses in the operator chat, where, and what may be told there. A decision's title is told in a chat that has its card,
  * and in the private chat of somebody who may answer it.
  */
+import type { DecisionPolicy } from "../../../contracts/decision/policy.ts";
 import { personOf } from "../../../decision/index.ts";
 import { isPlaceAllowed, judgeSource, peopleOf, type Access, type AnswerSource } from "../../decisions/access.ts";
-import { requestOf, type DecisionRow } from "../../decisions/rows.ts";
+import type { DecisionRow } from "../../decisions/rows.ts";
 import { wellFormed } from "../../decisions/well-formed.ts";
 import type { ControlledBy } from "../../runs/control.ts";
 import type { Actor, Tx } from "../../tx.ts";
@@ -59,7 +60,13 @@ export function mayAnswer(asker: Asker, decision: DecisionRow): boolean {
     eventId,
     assurance: "remote",
   };
-  return judgeSource(access, requestOf(tx, decision), source).allowed;
+  // The request itself may be large, and lists ask this of many.
+  const row = tx.get<{ policy: string }>(
+    "SELECT policy FROM human_decisions WHERE decision_no = ?",
+    decision.decisionNo,
+  );
+  const policy = tx.unpack(row?.policy ?? "") as unknown as DecisionPolicy;
+  return judgeSource(access, { audience: decision.audience, policy }, source).allowed;
 }
 
 /** The destination in this chat that got the decision's card first, if one did. */
