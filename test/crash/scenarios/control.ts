@@ -2,6 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { botMessages } from "../../../adapters/telegram/sim/index.ts";
+import { liveButtons } from "../../harness/index.ts";
 import type { Stage } from "../stage.ts";
 import { APPROVED, JOURNEY, openGate, runOf, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
 
@@ -47,6 +49,28 @@ const cancel: Scenario = {
   },
 };
 
+/** Cancelled from the chat: the command is answered with a question, and its button is pressed. */
+const chat: Scenario = {
+  async play(stage) {
+    stage.person.awake = false;
+    await stage.start();
+    const run = await stage.run(JOURNEY, "chat");
+    await untilAsked(stage, run);
+    stage.sim.people.say(1_001, 1_001, `/cancel ${run}`);
+    let pressed = 0;
+    await stage.until("the question", ({ ledger }) => {
+      const asked = botMessages(ledger, 1_001).find((message) => message.text.startsWith("Cancel this run?"));
+      if (asked === undefined || liveButtons(asked).length === 0) return pressed > 0;
+      if (pressed === 0) stage.sim.people.tap(1_001, 1_001, asked.id, "Cancel the run");
+      return ++pressed > 0;
+    });
+    await untilEnded(stage, run);
+    return new Map([
+      [run, { status: "cancelled", decisions: ["cancelled explicit_cancel"], actions: ["prepare", "inspect"] }],
+    ]);
+  },
+};
+
 /**
  * A runner that lost its claim writes nothing more: the pause and a step of the runner reach the server in one turn, the pause
  * first. The server is held still while both are sent. In which order it reads them is the kernel's choice, so there are rounds.
@@ -81,4 +105,4 @@ async function fence(stage: Stage, title: string): Promise<string> {
   return run;
 }
 
-export const control = { pause, cancel, fenced };
+export const control = { pause, cancel, chat, fenced };
