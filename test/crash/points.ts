@@ -71,7 +71,6 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
     ["stranger", 2],
     ["chat"],
     ["chat", 2],
-    ["chat", 3],
   ],
   "channels.revoke": [["chat"], ["restart"]],
   "channels.recover": [["recover"], ["recover", 2], ["twice"]],

@@ -2,9 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { botMessages } from "../../../adapters/telegram/sim/index.ts";
-import { liveButtons } from "../../harness/index.ts";
-import type { Stage } from "../stage.ts";
+import { botMessages, type LedgerMessage } from "../../../adapters/telegram/sim/index.ts";
+import type { Stage, World } from "../stage.ts";
 import { APPROVED, JOURNEY, openGate, runOf, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
 
 /** Paused in the middle of a step, and while the question waits; the answer of that time counts. */
@@ -56,14 +55,12 @@ const chat: Scenario = {
     await stage.start();
     const run = await stage.run(JOURNEY, "chat");
     await untilAsked(stage, run);
-    stage.sim.people.say(1_001, 1_001, `/cancel ${run}`);
-    let pressed = 0;
-    await stage.until("the question", ({ ledger }) => {
-      const asked = botMessages(ledger, 1_001).find((message) => message.text.startsWith("Cancel this run?"));
-      if (asked === undefined || liveButtons(asked).length === 0) return pressed > 0;
-      if (pressed === 0) stage.sim.people.tap(1_001, 1_001, asked.id, "Cancel the run");
-      return ++pressed > 0;
-    });
+    stage.person.write(1_001, `/cancel ${run}`);
+    const question = ({ ledger }: World): LedgerMessage | undefined =>
+      botMessages(ledger, 1_001).find((message) => message.text.startsWith("Cancel this run?"));
+    const { id } = await stage.until("the question", question);
+    stage.person.press(1_001, id, "Cancel the run");
+    await stage.until("what was pressed", (world) => question(world)?.text.includes("Cancelled by"));
     await untilEnded(stage, run);
     return new Map([
       [run, { status: "cancelled", decisions: ["cancelled explicit_cancel"], actions: ["prepare", "inspect"] }],
