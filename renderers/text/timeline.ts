@@ -114,8 +114,6 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "decision.expired": () => "No answer in time, and no default",
   "decision.cancelled": (v) => `Decision cancelled${tail(str(v["reason"]))}`,
   "decision.offeredAgain": (v) => `Its card is shown once more at ${str(v["destination"])}`,
-  "decision.promptClosed": (v) =>
-    `A question for text over ${str(v["channel"])} was closed: its person may not answer any more`,
   "operator.pressed": (v) => `A button of the operator chat: ${str(v["action"])}${inChat(v)}`,
   "settlement.queued": (v) => `Card ${str(v["reference"])} is to show the outcome`,
   "settlement.outcome": (v) => `Card ${str(v["reference"])} shows the outcome: ${str(v["outcome"])}`,

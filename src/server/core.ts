@@ -177,13 +177,7 @@ export class ServerCore {
       return this.configError;
     }
     await this.channels.apply(this.#specs());
-    await this.#revoke();
     return null;
-  }
-
-  /** Whoever was taken off a list is not asked for text any more. */
-  async #revoke(): Promise<void> {
-    if ((await this.options.store.channels.revoke({ access: this.access() })) > 0) this.channels.wake();
   }
 
   /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
@@ -232,7 +226,6 @@ export class ServerCore {
     if (silentSince !== null) this.#hearing.begin(silentSince);
     // Before the channels hand over what people tapped, as far as that is quick.
     void this.waiting.look().then(() => this.waiting.tryOut(otherProduct));
-    await this.#revoke();
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();

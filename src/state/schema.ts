@@ -638,9 +638,7 @@ CREATE TABLE decision_prompts (
   channel_id TEXT NOT NULL,
   place TEXT NOT NULL,
   actor_id TEXT NOT NULL,
-  created_at INTEGER NOT NULL,
-  -- When its person was taken off the list.
-  closed_at INTEGER
+  created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX decision_prompts_decision ON decision_prompts (decision_no);
 `;

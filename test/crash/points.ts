@@ -72,7 +72,6 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
     ["chat"],
     ["chat", 2],
   ],
-  "channels.revoke": [["chat"], ["restart"]],
   "channels.recover": [["recover"], ["recover", 2], ["twice"]],
   "retention.sweep": [["retention"]],
   "runs.enter": [["study"]],

@@ -6,8 +6,7 @@
  */
 import { open } from "./open.ts";
 import { receive } from "./receive.ts";
-import { revoke } from "./revoke.ts";
 
 export { reads } from "./reads.ts";
 
-export const commands = { open, receive, revoke } as const;
+export const commands = { open, receive } as const;

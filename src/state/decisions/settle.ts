@@ -78,13 +78,6 @@ export function settleVerdict(tx: Tx, decision: DecisionRow): Settlement[] {
   return messages.filter(isShown).flatMap((shown) => settle(tx, decision, shown, 1) ?? []);
 }
 
-/** A question for text is not needed any more although its card waits: it is not sent, or removed where it is known. */
-export function closePrompt(tx: Tx, decision: DecisionRow, effectNo: number): void {
-  cancelPending(tx, "effect_no = ?", effectNo);
-  for (const shown of messagesOf(tx, decision).filter(isShown))
-    if (shown.effectNo === effectNo) settle(tx, decision, shown, 1);
-}
-
 function messagesOf(tx: Tx, decision: DecisionRow): Message[] {
   return tx.all<Message>(ALL_MESSAGES, decision.decisionNo);
 }

@@ -106,35 +106,4 @@ describe("who is asked", () => {
       verdict: "accepted",
     });
   });
-
-  it("closes the questions for text of whoever was taken off, and leaves those of the others", async () => {
-    const world = await World.open();
-    await world.ask();
-    const card = await world.deliver();
-    await world.tap(card, "replan", { user: BEA });
-    const beas = await world.deliver();
-    await world.tap(card, "replan");
-    const anns = await world.deliver();
-    const { ops } = ACCESS.audiences;
-    const access: Access = { ...ACCESS, audiences: { ...ACCESS.audiences, ops: { ...ops!, people: ["ann"] } } };
-    expect(await world.store.channels.revoke({ access: ACCESS })).toBe(0);
-    expect(await world.store.channels.revoke({ access })).toBe(1);
-    expect(await world.store.channels.revoke({ access })).toBe(0);
-    expect((await world.drain()).map(({ op, reference }) => [op, reference])).toEqual([["delete", beas.references[0]]]);
-    const late = await world.say("let me in", { replyTo: beas.references[0]!, user: BEA, access });
-    expect(late).toMatchObject({ verdict: "notAllowed" });
-    expect(await world.say("use blue", { replyTo: anns.references[0]!, access })).toMatchObject({
-      verdict: "accepted",
-    });
-  });
-
-  it("does not send a question to whoever was taken off meanwhile", async () => {
-    const world = await World.open();
-    await world.ask();
-    const card = await world.deliver();
-    await world.tap(card, "replan", { user: BEA });
-    const profiles = { main: { ...ACCESS.profiles["main"]!, allowedUserIds: [GUEST] } };
-    expect(await world.store.channels.revoke({ access: { ...ACCESS, profiles } })).toBe(1);
-    expect(await world.drain()).toEqual([]);
-  });
 });
