@@ -119,13 +119,13 @@ describe("examples", () => {
 
   it("import: the settings may be changed while it runs, by whom and how the rules say", async () => {
     expect((await runWorkflow(importing)).output).toEqual({ imported: 3, limit: 3 });
-    const run = startWorkflow(importing, { input: { limit: 900 } });
+    const run = startWorkflow(importing, { input: { limit: 2_000 } });
     await run.clock.advance(0);
-    expect(run.changeSettings([{ op: "replace", path: "/limit", value: 901 }])).toMatchObject({
+    expect(run.changeSettings([{ op: "replace", path: "/limit", value: 2_001 }])).toMatchObject({
       changeNumber: 1,
-      value: { limit: 901 },
+      value: { limit: 2_001 },
     });
-    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 950 }], { actor: "session" })).toThrow(
+    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 2_050 }], { actor: "session" })).toThrow(
       "session may not replace /limit",
     );
     expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 5 }])).toThrow("can only be raised");
@@ -133,7 +133,7 @@ describe("examples", () => {
       "is refused by workflow",
     );
     await run.settled();
-    expect(run.output).toEqual({ imported: 901, limit: 901 });
+    expect(run.output).toEqual({ imported: 2_001, limit: 2_001 });
   });
 
   it("release: the mounted approval is asked twice, and each exit leads on", async () => {
