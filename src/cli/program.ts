@@ -150,8 +150,8 @@ function build(io: Io, run: Run): Command {
   );
   add(
     program,
-    "decisions",
-    "list what waits for a person",
+    "decisions [decision]",
+    "list what waits for a person, or show one whole",
     async () => (await import("./commands/decisions.ts")).decisions,
   ).option("--all", "also those that were decided");
 

@@ -231,6 +231,10 @@ test("a sensitive question sends its title and choices only; no byte of the rest
   const card = await stage.ann.waitForCard(asked.title);
   expect(card.text).toContain("not sent to chats");
   expect(liveButtons(card)).toHaveLength(3);
+  const fingerprint = (await stage.view(asked.run)).decisions[0]?.fingerprint ?? "";
+  expect(card.text).toContain(`holdpoint decisions ${fingerprint}`);
+  const shown = await stage.cli(["decisions", fingerprint, "--plain"]);
+  expect(shown.stdout).toContain("salary of 90,000");
   await stage.ann.tap(asked.card, "Approve");
   await stage.finished(asked.run);
   const ended = await stage.waitForText(asked.card, "Run completed");

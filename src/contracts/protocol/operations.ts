@@ -2,6 +2,7 @@
  * The operations of client.v1: name → payload and result. One table for the server's gateway, the client library and the docs.
  */
 import { z } from "zod";
+import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
@@ -374,6 +375,19 @@ export const OPERATIONS = {
     false,
     z.strictObject({ all: z.boolean() }),
     z.strictObject({ decisions: z.array(decisionSummarySchema) }),
+  ),
+  /** The whole card, for a person at the server's own terminal. */
+  "decision.show": operation(
+    false,
+    z.strictObject({ decision: name }),
+    z.strictObject({
+      decisionId: z.string(),
+      fingerprint: z.string(),
+      requestDigest: z.string(),
+      audience: z.string(),
+      card: cardModelSchema,
+      state: cardStateSchema,
+    }),
   ),
   "effect.list": operation(
     false,
