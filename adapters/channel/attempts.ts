@@ -70,7 +70,7 @@ export class Attempts {
   async #run(perform: Perform): Promise<void> {
     const result = await this.#parts(perform);
     const { effectId, attempt } = perform;
-    const { outcome, error, retryAfterMs, movedTo, placeDead, gone } = result;
+    const { outcome, error, retryAfterMs, movedTo, placeDead, gone, unparsed } = result;
     const stored = this.#expect<Reply>({ type: "outcomeStored", effectId, attempt });
     this.#ports.send({
       type: "outcome",
@@ -82,6 +82,7 @@ export class Attempts {
       ...(movedTo === undefined ? {} : { movedTo }),
       ...(placeDead === undefined ? {} : { placeDead }),
       ...(gone === undefined ? {} : { gone }),
+      ...(unparsed === undefined ? {} : { unparsed }),
     });
     await stored;
   }

@@ -36,9 +36,14 @@ export class Inbox {
     }, this.#acknowledgeMs);
     const { ack, timeZone } = await verdict;
     clearTimeout(timer);
-    // A tap can be acknowledged once; when that has happened, the edited card tells the verdict.
     // Without a code the sender is to hear nothing at all.
-    if (!late && ack !== null) void transport.acknowledge(update, { code: ack, timeZone });
+    if (ack === null) return;
+    if (!late) void transport.acknowledge(update, { code: ack, timeZone });
+    // A tap can be acknowledged once; when that has happened, a message tells the verdict.
+    else if (update.place !== null) {
+      const { place, reference, topic, updateId } = update;
+      this.#send({ type: "late", updateId, place, topic, reference });
+    }
   }
 
   /** Takes the server's verdict. Throws `protocolRejected` when it is not for the update that was handed over. */

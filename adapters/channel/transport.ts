@@ -35,6 +35,8 @@ export interface SendResult {
   readonly placeDead?: boolean;
   /** Of an edit or delete: the message is not there, or can no longer be changed. */
   readonly gone?: boolean;
+  /** The marks on the text were refused, not the text. */
+  readonly unparsed?: boolean;
 }
 
 export interface Transport {

@@ -103,6 +103,9 @@ function messageOf(message: Json, traits: Set<Trait>, base: Base, self: Self): I
     reference: referenceOf(message),
     sender: senderOf(message),
   };
+  const movedTo = message["migrate_to_chat_id"];
+  if (typeof movedTo === "number" && Number.isSafeInteger(movedTo) && !traits.has("business") && !traits.has("guest"))
+    return { ...base, sentAt, kind: "moved", place: placeOf(message), movedTo: String(movedTo) };
   if (typeof body !== "string") {
     // Something without text is of interest only as a reply to us: its sender is waiting for an effect.
     if (!toUs) return { ...base, sentAt, kind: "other", what: contentOf(message) };

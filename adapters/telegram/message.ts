@@ -10,6 +10,7 @@ import {
   type Part,
   type PartEntity,
 } from "../../renderers/telegram/index.ts";
+import { plainNote } from "../../renderers/text/en.ts";
 import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;
@@ -32,13 +33,20 @@ export function messageArguments(perform: Perform, part: number): Arguments {
     throw new HoldpointError("protocolRejected", `Part ${part} was asked for; the content has ${parts.length}.`);
   }
   const markup = markupOf(content, shown);
+  const plain = perform.plain === true;
   return {
-    text: shown.text,
-    entities: shown.entities.map(entityOf),
+    text: plain && part === parts.length ? withNote(shown.text) : shown.text,
+    entities: plain ? [] : shown.entities.map(entityOf),
     // Telegram would fetch addresses in the text.
     link_preview_options: { is_disabled: true },
     ...(markup === null ? {} : { reply_markup: markup }),
   };
+}
+
+/** Says that the marks are missing, where there is room for it. */
+function withNote(text: string): string {
+  const noted = `${text}\n${plainNote}`;
+  return noted.length <= TELEGRAM.messageUnits ? noted : text;
 }
 
 function render(content: MessageContent, destination: string): Part[] {
@@ -63,8 +71,7 @@ function entityOf(entity: PartEntity): Arguments {
 }
 
 function markupOf(content: MessageContent, part: Part): Arguments | null {
-  if (content.kind === "reply") {
-    if (content.prompt === null) return keyboardOf(part, content.tokens);
+  if (content.kind === "reply" && content.prompt !== null) {
     // Not `selective`: the prompt answers our own card, and would then open a reply for nobody.
     const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };

@@ -138,6 +138,7 @@ function rejection({ code, description, parameters }: Rejection): SendResult {
     `Telegram refused the message (${code}: ${description}).`,
     details,
   );
+  if (/can't parse entities|ENTIT(Y|IES)_/i.test(description)) return { ...refused, unparsed: true };
   if (migrateToChatId !== undefined) return { ...refused, movedTo: migrateToChatId };
   if (code === 403 || /chat not found|user is deactivated/i.test(description)) return { ...refused, placeDead: true };
   return refused;

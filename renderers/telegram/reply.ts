@@ -1,11 +1,11 @@
 // A reply, prompt or toast as Telegram shows it.
 
-import type { ReplyCode } from "../../src/contracts/decision/codes.ts";
+import { buttonIdsOf, type ReplyCode } from "../../src/contracts/decision/codes.ts";
 import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../src/contracts/decision/operator-codes.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { Part, PartButton } from "../part.ts";
-import { operatorButton, replyPhrase, usePhrase } from "../text/en.ts";
+import { operatorButton, replyButton, replyPhrase, usePhrase } from "../text/en.ts";
 import type { Clock } from "../text/phrase.ts";
 import { RichText } from "./rich.ts";
 
@@ -15,8 +15,20 @@ export interface ReplyButtons {
   readonly used?: readonly OperatorUse[] | undefined;
 }
 
-/** One message. Replies are short by construction; one that is not is cut, with an ellipsis. */
-export function renderReply(code: ReplyCode, clock: Clock, { buttons = [], used = [] }: ReplyButtons = {}): Part {
+/** Buttons in a row that phones still show whole; a list has one in each. */
+const PER_ROW = 3;
+
+function buttonsOf(code: ReplyCode): PartButton[][] {
+  const buttons = buttonIdsOf(code).map((id): PartButton => ({ label: replyButton(code, id), choice: id }));
+  return code.code === "offlineDigest" || buttons.length > PER_ROW
+    ? buttons.map((button) => [button])
+    : buttons.length === 0
+      ? []
+      : [buttons];
+}
+
+/** One message, with buttons where there are some. Replies are short by construction; one that is not is cut, with an ellipsis. */
+export function renderReply(code: ReplyCode, clock: Clock, { buttons, used = [] }: ReplyButtons = {}): Part {
   const at = { nameZone: true, ...clock };
   const rich = new RichText().phrase(replyPhrase(code), at);
   if (used.length > 0) rich.add("\n");
@@ -25,7 +37,7 @@ export function renderReply(code: ReplyCode, clock: Clock, { buttons = [], used 
   return {
     text,
     entities: rich.entities.filter(({ length, offset }) => offset + length < text.length || text === rich.text),
-    buttons: buttons.map((row) => row.map(buttonOf)),
+    buttons: buttons === undefined ? buttonsOf(code) : buttons.map((row) => row.map(buttonOf)),
     index: 1,
     of: 1,
     body: { offset: 0, length: text.length },

@@ -6,6 +6,7 @@ import { normalize } from "node:path";
 import { z } from "zod";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
+import { DOUBT } from "./limits.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 const name = z.string().regex(ID_PATTERN.name, "must be letters, digits, dot, hyphen or underscore, at most 200");
@@ -18,6 +19,15 @@ const personSchema = z.strictObject({
   telegram: z.array(telegramId).default([]),
 });
 
+/** What becomes of a message whose arrival the service did not confirm. */
+const onAmbiguousSchema = z.union([
+  /** Nothing is sent again before evidence or a person says what happened. */
+  z.literal("wait"),
+  /** After this time it is sent again, saying that it may be a repeat. */
+  z.strictObject({ resendAfterMs: z.number().int().min(DOUBT.resendMinMs).max(DOUBT.resendMaxMs) }),
+]);
+export type OnAmbiguous = z.infer<typeof onAmbiguousSchema>;
+
 const audienceSchema = z.strictObject({
   /** `telegram:<profile>/<chat>[/<topic>]`; each gets the card. */
   destinations: z.array(z.string().min(1).max(300)).min(1).max(20),
@@ -28,6 +38,8 @@ const audienceSchema = z.strictObject({
   assurance: z.enum(["any", "remote"]).default("any"),
   /** Chats do not let readers forward or save what is sent to it. */
   protectContent: z.boolean().optional(),
+  /** Left out: wait. */
+  onAmbiguous: onAmbiguousSchema.optional(),
 });
 
 const telegramProfileSchema = z.strictObject({

@@ -326,6 +326,11 @@ export const ERRORS = {
     remedy:
       "Nothing to do, unless the message is listed as uncertain: then `holdpoint channel recover <id> confirm|retry`.",
   },
+  messageDropped: {
+    code: "HP621",
+    when: "A person gave up a message whose arrival was not known.",
+    remedy: "Nothing to do; `holdpoint channel recover <id> retry` sends it again after all.",
+  },
   notOurDatabase: {
     code: "HP701",
     when: "The database file belongs to another program, is newer, or was altered.",

@@ -146,6 +146,35 @@ export const DELIVERY = {
   backoffMaxMs: 300_000,
   /** Help for stray text at most this often in one chat, so that a lively group is not answered line by line. */
   helpEveryMs: 60_000,
+  /** A chat that cannot be reached is tried with a new card after a day: it may have been opened again without a word to us. */
+  deadAgainMs: 86_400_000,
+} as const;
+
+/** Messages whose arrival is not known. */
+export const DOUBT = {
+  /** A call that hangs ends after 30 s; sooner, a copy would overtake news that is still under way. */
+  resendMinMs: 30_000,
+  resendMaxMs: 7 * 86_400_000,
+  /** Copies that a policy sends of one message: a service that confirms nothing must not fill a chat. */
+  resends: 3,
+  /** Somebody is asked elsewhere after this time: a tap is the better evidence, and often comes first. */
+  askAfterMs: 30_000,
+  /** Doubts that have ended count in the figures for this long. */
+  figuresMs: 30 * 86_400_000,
+} as const;
+
+/** Cards that are offered again after a silence of the channel. */
+export const OFFER = {
+  /** Telegram keeps a tap for 150 s; what was tapped before that is lost. */
+  silenceMs: 150_000,
+  /** One card at most this often, however often the service is away. */
+  everyMs: 12 * 3_600_000,
+  /** Cards of one chat that are posted anew; with more of them, one message lists all. */
+  anew: 5,
+  /** Buttons of that message: it must fit a phone, and 4,096 units with all titles. */
+  listed: 30,
+  /** How exactly the last good poll is kept on disk: one write for several polls. */
+  polledEveryMs: 5_000,
 } as const;
 
 /** The operator chat. */

@@ -57,7 +57,8 @@ export const EFFECT_STATES = {
     notApplied: "pending",
     cancelled: "cancelled",
   },
-  ambiguous: { applied: "applied", rejected: "rejected", retried: "pending" },
+  // `retried`: a person wants it; \`resent\`: the policy of its audience does.
+  ambiguous: { applied: "applied", rejected: "rejected", retried: "pending", resent: "pending" },
   applied: {},
   rejected: { retried: "pending" },
   cancelled: {},

@@ -7,6 +7,8 @@ export interface Wake {
   runs(): void;
   /** A message may be waiting for its channel. */
   channels(): void;
+  /** A message's arrival may have become unknown, or known. */
+  doubts(): void;
   /** A deadline may be nearer than the armed one. */
   deadlines(): void;
   /** A run's view may have changed. */

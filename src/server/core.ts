@@ -9,6 +9,7 @@ import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/ch
 import type { Access, Wake } from "./context.ts";
 import { CrashLog } from "./crash-log.ts";
 import { DecisionDeadlines } from "./deadlines.ts";
+import { Doubts } from "./doubts.ts";
 import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
@@ -57,6 +58,7 @@ export class ServerCore {
   #config: Config;
   readonly #hearing: Hearing;
   readonly #deadlines: DecisionDeadlines;
+  readonly #doubts: Doubts;
   readonly #connections = new Set<() => void>();
   #heartbeat: Timer | undefined;
   #sweep: Timer | undefined;
@@ -75,7 +77,11 @@ export class ServerCore {
         this.scheduler.wake();
         this.managed.wake();
       },
-      channels: () => this.channels.wake(),
+      channels: () => {
+        this.channels.wake();
+        this.#doubts.wake();
+      },
+      doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
       views: () => this.watchers.wake(),
     };
@@ -87,6 +93,7 @@ export class ServerCore {
       () => this.#deadlines.wake(),
     );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
+    this.#doubts = new Doubts({ store, clock, log, wake, access });
     const { cacheDir } = options;
     const approved = new ApprovedSources(options.sourcesDir, (sha256) => store.read.runs.source(sha256));
     this.judge = new Judge({ store, ports, log, serverEpoch: epoch, cacheDir, approved });
@@ -177,6 +184,7 @@ export class ServerCore {
       return this.configError;
     }
     await this.channels.apply(this.#specs());
+    this.#doubts.wake();
     return null;
   }
 
@@ -206,6 +214,7 @@ export class ServerCore {
     this.#sweep?.cancel();
     this.#hearing.stop();
     this.#deadlines.stop();
+    this.#doubts.stop();
     this.waiting.stop();
     this.managed.stop();
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
@@ -230,6 +239,7 @@ export class ServerCore {
     this.scheduler.start();
     this.managed.wake();
     this.#deadlines.wake();
+    this.#doubts.wake();
     this.#beat();
     this.#sweepInbox();
   }

@@ -497,7 +497,12 @@ CREATE TABLE channels (
   -- Last update id handled in this epoch; not a maximum.
   cursor INTEGER,
   cursor_at INTEGER,
-  adapter_epoch TEXT
+  adapter_epoch TEXT,
+  -- When a poll last came back, and a silence that ended and whose cards are not offered again yet.
+  polled_at INTEGER,
+  silent_from INTEGER,
+  silent_to INTEGER,
+  CHECK ((silent_from IS NULL) = (silent_to IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE channel_inbox (
@@ -514,12 +519,17 @@ CREATE TABLE channel_inbox (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX channel_inbox_age ON channel_inbox (received_at);
 
--- What is remembered about a chat: until when the service wants it left alone, and when help was last given there.
+-- What is remembered about a chat: until when the service wants it left alone, when help was last given there, since when it is known
+-- that it cannot be reached, and the id that it has now (a group that became a supergroup).
 CREATE TABLE channel_places (
   channel_id TEXT NOT NULL REFERENCES channels,
   place TEXT NOT NULL,
   held_until INTEGER NOT NULL DEFAULT 0,
   helped_at INTEGER,
+  dead_at INTEGER,
+  dead_error TEXT,
+  moved_to TEXT,
+  CHECK ((dead_at IS NULL) = (dead_error IS NULL)),
   PRIMARY KEY (channel_id, place)
 ) STRICT, WITHOUT ROWID;
 
@@ -548,6 +558,8 @@ CREATE TABLE effects (
   -- What a settlement edits or a reply answers.
   target_reference TEXT,
   target_part INTEGER,
+  -- Sent without marks on its text, because the service refused them.
+  plain INTEGER NOT NULL DEFAULT 0 CHECK (plain IN (0, 1)),
   status TEXT NOT NULL CHECK (status IN ('pending','applying','applied','rejected','ambiguous','cancelled')),
   attempt_count INTEGER NOT NULL DEFAULT 0,
   failures INTEGER NOT NULL DEFAULT 0,
@@ -584,6 +596,26 @@ CREATE TABLE effect_attempts (
   PRIMARY KEY (effect_no, attempt_number)
 ) STRICT, WITHOUT ROWID;
 
+-- How long nobody knew whether an effect happened: from its uncertain end until evidence, a policy or a person ended that.
+CREATE TABLE effect_doubts (
+  effect_no INTEGER NOT NULL REFERENCES effects,
+  since INTEGER NOT NULL,
+  until INTEGER,
+  -- The transition that ended it.
+  ended_by TEXT,
+  -- When a person was asked about it elsewhere, and by which effect.
+  asked_at INTEGER,
+  asked_effect_no INTEGER REFERENCES effects,
+  -- Who ended it, as it was shown then; and when the question was closed.
+  ended_by_name TEXT,
+  closed_at INTEGER,
+  PRIMARY KEY (effect_no, since),
+  CHECK ((until IS NULL) = (ended_by IS NULL)),
+  CHECK ((asked_at IS NULL) = (asked_effect_no IS NULL))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX effect_doubts_open ON effect_doubts (since) WHERE until IS NULL;
+CREATE INDEX effect_doubts_asked ON effect_doubts (asked_effect_no) WHERE asked_effect_no IS NOT NULL AND closed_at IS NULL;
+
 CREATE TABLE effect_parts (
   effect_no INTEGER NOT NULL REFERENCES effects,
   attempt_number INTEGER NOT NULL,
@@ -608,15 +640,6 @@ CREATE TABLE decision_tokens (
   choice TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The same for a button under an answer to an operator's command; what it does stands in that answer's request.
-CREATE TABLE operator_tokens (
-  token_hash BLOB PRIMARY KEY CHECK (length(token_hash) = 32),
-  effect_no INTEGER NOT NULL REFERENCES effects,
-  attempt_number INTEGER NOT NULL,
-  item INTEGER NOT NULL,
-  action TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
 -- What was done with the buttons of one item of an answer: once, by whoever was first.
 CREATE TABLE operator_uses (
   effect_no INTEGER NOT NULL REFERENCES effects,
@@ -627,6 +650,14 @@ CREATE TABLE operator_uses (
   name TEXT,
   used_at INTEGER NOT NULL,
   PRIMARY KEY (effect_no, item)
+) STRICT, WITHOUT ROWID;
+
+-- When a card was last offered again at a destination, by itself or in a list: not more often than its interval.
+CREATE TABLE decision_offers (
+  decision_no INTEGER NOT NULL REFERENCES human_decisions,
+  destination TEXT NOT NULL,
+  offered_at INTEGER NOT NULL,
+  PRIMARY KEY (decision_no, destination)
 ) STRICT, WITHOUT ROWID;
 
 -- A question for text: the reply to this effect's message is the answer of this person for this choice.

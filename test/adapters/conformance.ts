@@ -265,8 +265,13 @@ export function channelConformance(name: string, create: () => Promise<Subject>)
       await server.see(post(subject.places[0], "e-1", 1));
       subject.tap(subject.places[0], subject.visible(subject.places[0])[0]?.id ?? 0, 0);
       const tap = await server.take("inbound");
-      expect(await subject.toasts(1)).toEqual(["Received. The card will show the result."]);
+      expect(await subject.toasts(1)).toEqual(["Received, checking. The result follows as a message."]);
       server.verdict(tap.updateId, { code: "chosen", label: "Approve" });
+      // The server is told, so that the verdict becomes a message under the card.
+      expect(await server.take("late")).toMatchObject({
+        updateId: tap.updateId,
+        reference: expect.stringMatching(/:1$/),
+      });
       subject.say(subject.places[0], "next");
       await server.take("inbound");
       expect(await subject.toasts(1)).toHaveLength(1);

@@ -360,6 +360,11 @@ describe("server", () => {
           pendingUpdates: null,
           queued: 2,
           ambiguous: 1,
+          doubts: { oldestAt: NOON, ended: 3, medianMs: 40_000, longestMs: 3_900_000 },
+          places: [
+            { place: "1001", deadAt: NOON, error: "Forbidden: bot was blocked by the user", movedTo: null },
+            { place: "-12", deadAt: null, error: null, movedTo: "-10012" },
+          ],
           restarts: 3,
           error,
         },
@@ -377,6 +382,11 @@ describe("server", () => {
       "chmod 600",
       "restarted 3 times",
       "out of memory",
+      // How long nobody knew, and which chats are in trouble.
+      "in doubt since",
+      "3 ended in 30 days, after 40 s usually, 1",
+      "Chat 1001 cannot be reached",
+      "Chat -12 is -10012 now",
     ]) {
       expect(out).toContain(words);
     }

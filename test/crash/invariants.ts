@@ -162,10 +162,15 @@ function* noSilentSecondCard({ facts, ledger }: Evidence): Iterable<string> {
             (effect) => effect.effectId === effectId && effect.decisionId === decisionId && effect.place === place,
           ),
       ).length;
+      const offered = facts.effects.filter(
+        (effect) => effect.type === "card.offer" && effect.decisionId === decisionId && effect.place === place,
+      ).length;
       for (const [part, messages] of shown) {
-        if (messages.length - 1 > allowed)
-          yield `${messages.length} copies of ${fingerprint} (${part}) in ${place}, but only ${allowed} attempts say so`;
-        const silent = messages.filter((message) => !(message.versions[0] ?? message).text.includes("Possible repeat"));
+        if (messages.length - 1 > allowed + offered)
+          yield `${messages.length} copies of ${fingerprint} (${part}) in ${place}, but only ${allowed + offered} attempts say so`;
+        const silent = messages.filter(
+          (message) => !/Possible repeat|I was offline/.test((message.versions[0] ?? message).text),
+        );
         // Which of them arrives first is the network's business; the note stands in the last part.
         if ((part === "card" || /part (\d+)\/\1$/.test(part)) && silent.length > 1) {
           yield `${silent.length} copies of ${fingerprint} (${part}) in ${place} do not say that there may be another`;
@@ -188,7 +193,7 @@ function* noLostAct({ acts, facts, inboxKept }: Evidence): Iterable<string> {
  * Whatever somebody did in the chat was handled once, also when its update was handed over twice: there is one submission at most for
  * each answer that somebody sent, and one reply at most to each message or tap.
  */
-function* handledOnce({ acts, facts }: Evidence): Iterable<string> {
+function* handledOnce({ acts, facts, ledger }: Evidence): Iterable<string> {
   const submitted = facts.submissions.filter(({ source }) => source === "channel");
   const senders = new Set([...submitted.map(({ actorId }) => actorId), ...acts.map(({ user }) => String(user))]);
   for (const sender of senders) {
@@ -196,8 +201,12 @@ function* handledOnce({ acts, facts }: Evidence): Iterable<string> {
     const own = submitted.filter(({ actorId }) => actorId === sender).length;
     if (own > answers) yield `${sender} answered ${answers} times, and ${own} submissions are recorded`;
   }
-  const replies = facts.effects.filter(({ purpose }) => purpose === "reply").length;
-  const replied = acts.filter(({ answers, kind }) => kind === "text" || !answers).length;
+  // Questions about doubts answer nobody; a tap that had to wait gets its verdict as a message.
+  const replies = facts.effects.filter(
+    ({ purpose, type }) => purpose === "reply" && type !== "reply.didArrive" && type !== "reply.offlineDigest",
+  ).length;
+  const late = ledger.taps.filter(({ answer }) => answer?.text.startsWith("Received") === true).length;
+  const replied = late + acts.filter(({ answers, kind }) => kind === "text" || !answers).length;
   if (replies > replied) yield `${replied} acts want a reply, and ${replies} replies were made`;
 }
 

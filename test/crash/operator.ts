@@ -17,6 +17,8 @@ const MOST_TRIES = 4;
 export class Operator {
   /** Called before a run is resumed: what was wrong is put right. */
   beforeResume: () => void = () => undefined;
+  /** While false, the operator does nothing. */
+  awake = true;
   /** Command lines that were run, in order. */
   readonly commands: string[] = [];
   readonly #stage: Stage;
@@ -30,6 +32,7 @@ export class Operator {
 
   /** Whether anything was done. */
   async act(world: World): Promise<boolean> {
+    if (!this.awake) return false;
     const before = this.#doubtful;
     this.#doubtful = new Set(
       world.effects.filter(({ settleWith }) => settleWith !== null).map(({ effectId }) => effectId),

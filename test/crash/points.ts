@@ -72,6 +72,9 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
     ["chat"],
     ["chat", 2],
   ],
+  "channels.polled": [["silence", 2], ["approve"]],
+  "channels.tellLate": [["slow"]],
+  "effects.tendDoubts": [["asked"], ["asked", 2]],
   "channels.recover": [["recover"], ["recover", 2], ["twice"]],
   "retention.sweep": [["retention"]],
   "runs.enter": [["study"]],
@@ -142,6 +145,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       outcome: [["approve"], ["replan", 2], ["parts"]],
       inbound: [["approve"], ["replan", 2], ["echo", 2]],
       health: [["approve"], ["approve", 2]],
+      late: [["slow"]],
       exiting: [["stop"]],
     },
     out: {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 
+import { buttonIdsOf } from "../../src/contracts/decision/codes.ts";
 import { forChat, inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
 import {
   ackText,
@@ -218,7 +219,7 @@ test("hostile text arrives once, literally, and moves nothing", () => {
 describe("what people are told", () => {
   const clock = { timeZone: "Europe/Berlin", reference: NOON + HOUR };
   test.each<[ReplyCode, string]>([
-    [{ code: "received" }, "Received. The card will show the result."],
+    [{ code: "received" }, "Received, checking. The result follows as a message."],
     [{ code: "chosen", label: "Approve" }, "Approved."],
     [{ code: "chosen", label: "Blue pool" }, "\u201cBlue pool\u201d chosen."],
     [
@@ -312,6 +313,10 @@ describe("what people are told", () => {
       maxLength: 9,
       newCard: false,
       doubtful: [],
+      chat: long,
+      how: "resent",
+      cards: Array.from({ length: 30 }, (_, at) => ({ id: `decision-${at}`, title: long, fingerprint: "a91c4e" })),
+      more: 226,
       action: "retry",
       reason: "unknown",
       status: { kind: "expired", at: NOON },
@@ -327,7 +332,34 @@ describe("what people are told", () => {
       );
       expect(replyText(code, clock).length).toBeGreaterThan(5);
       expect(ackText(code, clock).length).toBeLessThanOrEqual(200);
+      const part = renderReply(code, clock);
+      expect(part.text.length).toBeLessThanOrEqual(4_096);
+      // What it says is whole: nothing is cut that has a button.
+      if (code.code === "offlineDigest")
+        expect(part.text).toMatch(/and 226 more\.\n\nTap one to see its card again\.$/);
+      expect(part.buttons.flat().map(({ choice }) => choice)).toEqual(buttonIdsOf(code));
     }
+  });
+
+  test("a question about a card in another chat has three buttons, and names whose chat it is", () => {
+    const asked = { code: "didArrive", title: "Approve the deployment", chat: "1001", at: NOON } as const;
+    const part = renderReply({ ...asked, person: "Ann" }, clock);
+    expect(part.text).toMatch(
+      /^\u26a0\ufe0f Did a card arrive in Ann\u2019s chat\?\n\u201cApprove the deployment\u201d, sent .*\. Telegram did not confirm it\.$/u,
+    );
+    expect(part.buttons.map((row) => row.map(({ label }) => label))).toEqual([["Yes", "No, send again", "Drop it"]]);
+    expect(replyText(asked, clock)).toContain("in chat 1001?");
+  });
+
+  test.each([
+    ["arrived", "Ann", "\u2705 \u201cApprove it\u201d did arrive, says Ann."],
+    ["arrived", undefined, "\u2705 \u201cApprove it\u201d did arrive."],
+    ["resent", "Ann", "\u2705 \u201cApprove it\u201d did not arrive, says Ann, and is sent again."],
+    ["dropped", "Ann", "\u26d4 \u201cApprove it\u201d is not sent again by Ann."],
+    ["over", undefined, "\u2705 Nothing to answer any more: the decision about \u201cApprove it\u201d is over."],
+  ] as const)("a question that is over (%s, %s) says what came of it", (how, by, words) => {
+    const code = { code: "arrivalSettled", title: "Approve it", how, ...(by === undefined ? {} : { by }) } as const;
+    expect(replyText(code, clock)).toBe(words);
   });
 });
 

@@ -11,13 +11,16 @@ const FAULTS = [
   ..."C1 C2 C4 C5 C7 C8 C9 C10 D1 D3 D5 D6 D7 D8 D9 D10 E1 E2 E4 E5 E6 E7".split(" "),
 ];
 
+// The cases of the channel: T01 to T28.
+const CASES = Array.from({ length: 28 }, (_, at) => `T${String(at + 1).padStart(2, "0")}`);
+
 const problems = [];
 const seen = new Map();
 let tests = 0;
 for (const line of readFileSync(join(root, "docs/conformance.md"), "utf8").split("\n")) {
   const cells = line.split("|").map((cell) => cell.trim());
   const id = cells[1] ?? "";
-  if (!/^([LRCDE]?\d+)$/.test(id)) continue;
+  if (!/^([LRCDET]?\d+)$/.test(id)) continue;
   if (seen.has(id)) problems.push(`${id} has two lines`);
   seen.set(id, line);
   const named = [...(cells[3] ?? "").matchAll(/`(test\/[^`]+)` “([^”]+)”/g)];
@@ -30,7 +33,7 @@ for (const line of readFileSync(join(root, "docs/conformance.md"), "utf8").split
       problems.push(`${id}: ${file} has no test “${title}”`);
   }
 }
-for (const id of [...RULES, ...FAULTS]) if (!seen.has(id)) problems.push(`${id} has no line`);
+for (const id of [...RULES, ...FAULTS, ...CASES]) if (!seen.has(id)) problems.push(`${id} has no line`);
 for (const problem of problems) console.log(problem);
 console.log(`${seen.size} lines, ${tests} tests named, ${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);

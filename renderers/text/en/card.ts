@@ -38,6 +38,9 @@ export function statusWord(status: CardStatus): string {
   }
 }
 
+/** Stands under a message whose bold and monospace marks the service refused. */
+export const plainNote = "(Without its formatting, which was refused.)";
+
 export const decisionWord = "Decision";
 
 export function partOf(index: number, of: number): string {
@@ -93,6 +96,9 @@ export function noteLines(notes: CardNotes): Phrase[] {
     lines.push(["Possible repeat of the card from ", clock(notes.possibleRepeatOf), "; answering either one counts."]);
   }
   if (notes.offeredAgain !== undefined) lines.push(offlineLine(notes.offeredAgain.from, notes.offeredAgain.to));
+  if (notes.shownAgain !== undefined) {
+    lines.push(["Shown again below at ", clock(notes.shownAgain), "; answering either one counts."]);
+  }
   if (notes.sourceChanged === true) {
     lines.push([
       "The workflow\u2019s files are not as when this was asked. An answer is kept, but the run will wait until they are restored, or somebody cancels it.",

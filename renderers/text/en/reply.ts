@@ -25,7 +25,7 @@ export function replyText(code: ReplyCode, at: Clock): string {
 export function replyPhrase(code: ReplyCode): Phrase {
   switch (code.code) {
     case "received":
-      return ["Received. The card will show the result."];
+      return ["Received, checking. The result follows as a message."];
     case "chosen":
       return [
         code.graceAfterOutage === true
@@ -119,12 +119,35 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return statusPhrase(code);
     case "recovered":
       if (code.action === "drop")
-        return [`Given up: ${quote(code.title, 80)} (${short(code.id, 16)}) is not sent again.`];
+        return [`Dropped: ${quote(code.title, 80)} is not sent again (${short(code.id, 16)}).`];
       return [
         code.action === "confirm"
           ? `Noted: ${quote(code.title, 80)} did arrive (${short(code.id, 16)}).`
           : `Sending ${quote(code.title, 80)} again (${short(code.id, 16)}). If the first one did arrive, answering either counts.`,
       ];
+    case "didArrive": {
+      const where =
+        code.person === undefined
+          ? `chat ${short(code.chat, CUT.given)}`
+          : `${short(code.person, CUT.name)}\u2019s chat`;
+      return [
+        `\u26a0\ufe0f Did a card arrive in ${where}?\n${quote(code.title, 80)}, sent `,
+        clock(code.at),
+        ". Telegram did not confirm it.",
+      ];
+    }
+    case "arrivalSettled":
+      return [arrivalText(code)];
+    case "offlineDigest": {
+      const count = code.cards.length + code.more;
+      const lines: (string | TimePiece)[] = [...offlineLine(code.from, code.to), `\n\n${count} decisions wait here:`];
+      for (const { fingerprint, title } of code.cards)
+        lines.push(`\n\u2022 ${short(title, 80)} (${short(fingerprint, 6)})`);
+      if (code.more > 0) lines.push(`\nand ${code.more} more.`);
+      return [...lines, "\n\nTap one to see its card again."];
+    }
+    case "shownAgain":
+      return [`${short(code.title, 80)}: shown again below.`];
     case "recoverRefused":
       return [refusalText(code.given, code.reason)];
     default:
@@ -149,6 +172,31 @@ function statusPhrase(code: Extract<ReplyCode, { code: "channelStatus" }>): Phra
   for (const { at, id, title } of shown) lines.push(`\n\u2022 ${short(id, 16)}: ${quote(title, 80)}, sent `, clock(at));
   if (shown.length < code.doubtful.length) lines.push(`\nand ${code.doubtful.length - shown.length} more.`);
   return [...lines, "\nAnswer with: recover <id> confirm, or recover <id> retry."];
+}
+
+function arrivalText({ by, how, title }: Extract<ReplyCode, { code: "arrivalSettled" }>): string {
+  const says = by === undefined ? "" : `, says ${short(by, CUT.name)}`;
+  const what = quote(title, 80);
+  switch (how) {
+    case "arrived":
+      return `\u2705 ${what} did arrive${says}.`;
+    case "resent":
+      return `\u2705 ${what} did not arrive${says}, and is sent again.`;
+    case "dropped":
+      return `\u26d4 ${what} is not sent again${says === "" ? "" : byName(by)}.`;
+    case "over":
+      return `\u2705 Nothing to answer any more: the decision about ${what} is over.`;
+  }
+}
+
+/** The words on the buttons under a message, by the ids of `buttonIdsOf`. */
+export function replyButton(code: ReplyCode, id: string): string {
+  if (code.code === "offlineDigest") {
+    const card = code.cards.find((listed) => listed.id === id);
+    return card === undefined ? short(id, TELEGRAM.buttonUnits) : short(card.title, TELEGRAM.buttonUnits);
+  }
+  const words: Readonly<Record<string, string>> = { yes: "Yes", resend: "No, send again", drop: "Drop it" };
+  return words[id] ?? short(id, TELEGRAM.buttonUnits);
 }
 
 function refusalText(given: string, reason: Extract<ReplyCode, { code: "recoverRefused" }>["reason"]): string {

@@ -5,7 +5,7 @@ import type { ChannelStatus } from "../../client/index.ts";
 import { usage, type Context } from "../context.ts";
 import { clean, hang } from "../layout.ts";
 import { certainty, effectTitle } from "../story.ts";
-import { when } from "../times.ts";
+import { duration, when } from "../times.ts";
 import { oneOf, wholeNumber } from "../values.ts";
 
 const ACTIONS = ["confirm", "retry"] as const;
@@ -31,6 +31,8 @@ export function channelLines(channel: ChannelStatus, width: number): string[] {
   lines.push(
     ...hang(`${pid}${poll}, ${channel.queued} waiting to be sent, ${channel.ambiguous} in doubt`, width, "  ", "  "),
   );
+  lines.push(...hang(doubtLine(channel.doubts), width, "  ", "  "));
+  for (const place of channel.places) lines.push(...hang(placeLine(place), width, "  ", "  "));
   if (channel.restarts > 0) lines.push(`  restarted ${channel.restarts === 1 ? "once" : `${channel.restarts} times`}`);
   if (channel.error !== null) {
     lines.push(...hang(`${clean(channel.error.message)} (${channel.error.code})`, width, "  ", "  "));
@@ -41,6 +43,18 @@ export function channelLines(channel: ChannelStatus, width: number): string[] {
     lines.push(...hang(hint, width, "  ", "  "));
   }
   return lines;
+}
+
+/** How long nobody knew whether messages arrived. */
+function doubtLine({ ended, longestMs, medianMs, oldestAt }: ChannelStatus["doubts"]): string {
+  const open = oldestAt === null ? "nothing in doubt now" : `in doubt since ${when(oldestAt)}`;
+  if (ended === 0 || medianMs === null || longestMs === null) return `${open}; none ended in 30 days`;
+  return `${open}; ${ended} ended in 30 days, after ${duration(medianMs)} usually, ${duration(longestMs)} at most`;
+}
+
+function placeLine({ deadAt, error, movedTo, place }: ChannelStatus["places"][number]): string {
+  if (deadAt === null) return `Chat ${clean(place)} is ${clean(movedTo ?? "")} now; write that id into config.json`;
+  return `Chat ${clean(place)} cannot be reached since ${when(deadAt)}: ${clean(error ?? "no reason was given")}`;
 }
 
 export async function channelRecover(

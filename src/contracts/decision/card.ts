@@ -82,6 +82,8 @@ export const cardNotesSchema = z.strictObject({
   possibleRepeatOf: timeSchema.optional(),
   /** The service was away; taps from that time may be lost, so the card is offered again. */
   offeredAgain: z.strictObject({ from: timeSchema, to: timeSchema }).optional(),
+  /** A newer copy of this card was posted below; both can be answered. */
+  shownAgain: timeSchema.optional(),
   /** The workflow's files are not there as they were approved: an answer is kept, but the run waits. */
   sourceChanged: z.boolean().optional(),
 });

@@ -14,7 +14,7 @@ const count = z.number().int().nonnegative();
 
 export const replyCodeSchema = z.discriminatedUnion("code", [
   ...OPERATOR_REPLIES,
-  /** The answer came in; the verdict was not there in time and follows by an edit of the card. */
+  /** The answer came in; the verdict was not there in time and follows as a message. */
   z.strictObject({ code: z.literal("received") }),
   z.strictObject({ code: z.literal("chosen"), label, graceAfterOutage: z.boolean().optional() }),
   z.strictObject({ code: z.literal("textAccepted"), label, text: z.string() }),
@@ -73,6 +73,32 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
     action: z.enum(["confirm", "retry", "drop"]),
     title: z.string(),
   }),
+  /** Asks in another chat whether a card arrived whose sending was not confirmed; with buttons. `person`: whose chat it is. */
+  z.strictObject({
+    code: z.literal("didArrive"),
+    title: z.string(),
+    person: z.string().optional(),
+    chat: z.string(),
+    at,
+  }),
+  /** What that question shows when it is over: what was said, or that it showed by itself. */
+  z.strictObject({
+    code: z.literal("arrivalSettled"),
+    title: z.string(),
+    how: z.enum(["arrived", "resent", "dropped", "over"]),
+    by,
+  }),
+  /** The service did not hear its channel: everything that waits here, with a button for each card to be shown again. */
+  z.strictObject({
+    code: z.literal("offlineDigest"),
+    from: at,
+    to: at,
+    cards: z.array(z.strictObject({ id: z.string(), title: z.string(), fingerprint: z.string() })),
+    /** Cards beyond those listed. */
+    more: count,
+  }),
+  /** The card that was asked for is sent again. */
+  z.strictObject({ code: z.literal("shownAgain"), title: z.string() }),
   /** `decided`: nothing is sent again for a decision that is over. */
   z.strictObject({
     code: z.literal("recoverRefused"),
@@ -81,6 +107,18 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   }),
 ]);
 export type ReplyCode = z.infer<typeof replyCodeSchema>;
+
+/** The buttons under a message that says this: their ids, in order. None for most. */
+export function buttonIdsOf(code: ReplyCode): readonly string[] {
+  switch (code.code) {
+    case "didArrive":
+      return ["yes", "resend", "drop"];
+    case "offlineDigest":
+      return code.cards.map(({ id }) => id);
+    default:
+      return [];
+  }
+}
 
 /** The acknowledgement of a tap: the same codes, worded as a toast of at most 200 characters. */
 export const ackCodeSchema = replyCodeSchema;

@@ -66,12 +66,12 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     reply: replyCodeSchema,
     /** The configured zone for times in it. */
     timeZone: z.string(),
+    /** Button id (`buttonIdsOf`, `buttonKey`) → unguessable token; absent when the message has no live buttons. */
+    tokens: z.record(z.string(), z.string()).optional(),
     /** Set when this message asks for text: the service should open a reply to it. */
     prompt: z.strictObject({ placeholder: z.string().max(64) }).nullable(),
-    /** Rows of buttons under it. */
+    /** Rows of buttons under an answer to an operator. */
     buttons: z.array(z.array(operatorButtonSchema)).optional(),
-    /** `buttonKey` → unguessable token of that button. */
-    tokens: z.record(z.string(), z.string()).optional(),
     /** What people did with its buttons. */
     used: z.array(operatorUseSchema).optional(),
   }),
@@ -97,6 +97,8 @@ export const performSchema = z.strictObject({
   replyTo: referenceSchema.nullable(),
   /** Readers should not be able to forward or save it, where the service knows such a thing. */
   protect: z.boolean().optional(),
+  /** Without marks on the text: the service refused them before. */
+  plain: z.literal(true).optional(),
 });
 export type Perform = z.infer<typeof performSchema>;
 
@@ -190,6 +192,8 @@ export const inboundSchema = z.discriminatedUnion("kind", [
     sender: senderSchema,
     traits: z.array(traitSchema),
   }),
+  /** The service itself says that a place has another id now (a group became a supergroup). */
+  z.strictObject({ ...inboundFields, kind: z.literal("moved"), place: z.string(), movedTo: z.string() }),
   z.strictObject({ ...inboundFields, kind: z.literal("other"), what: z.string().max(64) }),
   z.strictObject({ ...inboundFields, kind: z.literal("unreadable"), what: z.string().max(200) }),
 ]);
@@ -225,8 +229,18 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     placeDead: z.boolean().optional(),
     /** Of an edit or delete: the message is gone. */
     gone: z.boolean().optional(),
+    /** The service refused the marks on the text, not the text. */
+    unparsed: z.boolean().optional(),
   }),
   inboundSchema,
+  /** The verdict on this tap came after its acknowledgement had to be given: it is to be told as a message. */
+  z.strictObject({
+    type: z.literal("late"),
+    updateId: z.number().int().nonnegative(),
+    place: z.string(),
+    topic: z.string().nullable(),
+    reference: referenceSchema.nullable(),
+  }),
   z.strictObject({
     type: z.literal("health"),
     /** How the last poll ended. */

@@ -254,6 +254,22 @@ export const channelStatusSchema = z.strictObject({
   pendingUpdates: z.number().int().nullable(),
   queued: z.number().int(),
   ambiguous: z.number().int(),
+  /** How long nobody knew whether messages arrived: the oldest open doubt, and those that ended within 30 days. */
+  doubts: z.strictObject({
+    oldestAt: z.number().int().nullable(),
+    ended: z.number().int(),
+    medianMs: z.number().int().nullable(),
+    longestMs: z.number().int().nullable(),
+  }),
+  /** Chats that cannot be reached (since when and why), or that have another id than the configuration says. */
+  places: z.array(
+    z.strictObject({
+      place: z.string(),
+      deadAt: z.number().int().nullable(),
+      error: z.string().nullable(),
+      movedTo: z.string().nullable(),
+    }),
+  ),
   restarts: z.number().int(),
   error: errorRecordSchema.nullable(),
 });

@@ -3,6 +3,7 @@
  * each verdict before it answers. Words and transport are the child's; decisions are the store's.
  */
 import { toErrorRecord } from "../../contracts/errors.ts";
+import { OFFER } from "../../contracts/limits.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ServiceFacts, Store } from "../../state/store.ts";
@@ -40,6 +41,10 @@ export class ChannelSession {
   readonly #inFlight = new Set<string>();
   readonly #pump: Pump;
   #stopping = false;
+  /** When the database last heard of a poll, by this session. */
+  #pollStoredAt: number | null = null;
+  /** A silence ended with a backlog; what follows it comes with the first empty poll. */
+  #mayOffer = false;
   #dueTimer: Timer | undefined;
   #idleWaiters: (() => void)[] = [];
   onReady: () => void = () => undefined;
@@ -107,7 +112,7 @@ export class ChannelSession {
   }
 
   async #handle(frame: FromAdapter): Promise<void> {
-    const { store, clock, wake } = this.#deps;
+    const { store, wake } = this.#deps;
     const mine = { channelId: this.channelId, adapterEpoch: this.adapterEpoch };
     switch (frame.type) {
       case "ready":
@@ -131,6 +136,7 @@ export class ChannelSession {
       case "outcome": {
         const { type: _type, ...outcome } = frame;
         await store.effects.finishAttempt({ ...mine, ...outcome });
+        wake.doubts();
         this.#child.port.send({ type: "outcomeStored", effectId: frame.effectId, attempt: frame.attempt });
         this.#inFlight.delete(frame.effectId);
         if (this.#inFlight.size === 0) for (const waiter of this.#idleWaiters.splice(0)) waiter();
@@ -143,13 +149,37 @@ export class ChannelSession {
         this.pendingUpdates = frame.pendingUpdates;
         this.error = frame.error;
         if (frame.ok) {
-          this.lastPollAt = clock.now();
-          this.#deps.onHeard(this.channelId, (frame.pendingUpdates ?? 0) === 0);
+          const drained = (frame.pendingUpdates ?? 0) === 0;
+          this.#deps.onHeard(this.channelId, drained);
+          return this.#polled(drained);
         }
         return;
+      case "late": {
+        const { place, reference, topic, updateId } = frame;
+        await store.channels.tellLate({ ...mine, updateId, place, topic, reference, access: this.#deps.access() });
+        return this.pump();
+      }
       case "exiting":
         this.#deps.log.info({ channel: this.channelId, reason: frame.reason }, "adapter is leaving");
     }
+  }
+
+  /** A good poll is written down now and then, and at once after a silence, which may have cost taps. */
+  async #polled(drained: boolean): Promise<void> {
+    const { access, clock, log, store } = this.#deps;
+    const now = clock.now();
+    const heardAt = this.lastPollAt;
+    this.lastPollAt = now;
+    const silent = this.#pollStoredAt === null || (heardAt !== null && now - heardAt > OFFER.silenceMs);
+    const stored = this.#pollStoredAt ?? 0;
+    if (!silent && !this.#mayOffer && (!drained || now - stored < OFFER.polledEveryMs)) return;
+    this.#pollStoredAt = now;
+    // Cards are offered again only when everything that was kept has been handed over.
+    this.#mayOffer = !drained;
+    const { channelId, adapterEpoch } = this;
+    const { offered } = await store.channels.polled({ channelId, adapterEpoch, heardAt, drained, access: access() });
+    if (offered > 0) log.info({ channel: channelId, offered }, "cards are offered again after a silence");
+    this.pump();
   }
 
   async #inbound(frame: Inbound): Promise<void> {

@@ -188,6 +188,7 @@ export class ChannelSupervisor {
       epoch: serverEpoch,
     });
     const session = new ChannelSession(this.#deps, spec.channelId, adapterEpoch, child);
+    session.lastPollAt = entry.lastPollAt;
     session.onReady = () => {
       entry.state = "ready";
       entry.failuresInRow = 0;
@@ -219,6 +220,7 @@ export class ChannelSupervisor {
     await untilWritten(this.#deps, "the end of an adapter's attempts", () =>
       store.effects.adapterGone({ channelId, adapterEpoch }),
     );
+    this.#deps.wake.doubts();
     this.#deps.wake.views();
     const outcome = exit.signal ?? `code ${exit.code}`;
     await untilWritten(this.#deps, "the end of an adapter", () =>

@@ -5,8 +5,10 @@
  * door in decisions does), keep the body of an update, or send anything to a place that is not allowed.
  */
 import { open } from "./open.ts";
+import { tellLate } from "./late.ts";
+import { polled } from "./polled.ts";
 import { receive } from "./receive.ts";
 
 export { reads } from "./reads.ts";
 
-export const commands = { open, receive } as const;
+export const commands = { open, receive, polled, tellLate } as const;

@@ -3,69 +3,44 @@
  * whose arrival was in doubt proves it. Then the answer goes through the one door.
  */
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
-import type { Inbound } from "../../contracts/protocol/channel.ts";
 import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { decisionByNo } from "../decisions/rows.ts";
+import { settleAgain } from "../decisions/settle.ts";
 import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
-import { askerOf } from "./operator/asker.ts";
-import { press } from "./operator/press.ts";
-import { queuePrompt, queueReply, type Origin } from "./replies.ts";
+import { receiveButton } from "./receive-button.ts";
+import { queuePrompt, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
 import type { ChannelRow } from "./rows.ts";
-import { wellFormed } from "../decisions/well-formed.ts";
-
-export type Tap = Extract<Inbound, { kind: "answer" }>;
-
-interface TokenRow {
-  channelId: string;
-  place: string;
-  destination: string;
-  effectNo: number;
-  attempt: number;
-  decisionNo: number;
-  choice: string;
-}
+import { sourceOf, type Tap, type TokenRow } from "./tap.ts";
 
 const TOKEN = `SELECT e.channel_id AS channelId, e.place, e.destination, t.effect_no AS effectNo, t.attempt_number AS attempt, e.decision_no AS decisionNo,
-  t.choice FROM decision_tokens t JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ?`;
+  e.purpose, t.choice FROM decision_tokens t JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ?`;
 
 /** One answer for every token that does not fit, so that nothing is told about the card it belongs to. */
 const UNKNOWN: Handled = { verdict: "unknownButton", ack: { code: "unknownButton" } };
 
 export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access): Handled {
   const { channelId } = channel;
-  const admitted = authorize(access, channelId, tap);
+  const admitted = authorize(tx, access, channelId, tap);
   if (admitted !== "ok" || tap.place === null)
     return { verdict: admitted, ack: admitted === "notOnList" ? { code: "notOnList" } : null };
   const { place, reference } = tap;
   const token = tx.get<TokenRow>(TOKEN, sha256(tap.token));
-  if (token === undefined) return pressed(tx, channel, tap, { access, place, reference }) ?? UNKNOWN;
-  if (token.channelId !== channelId || token.place !== place) return UNKNOWN;
+  if (token === undefined || token.channelId !== channelId || token.place !== place) return UNKNOWN;
   if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectNo, token.attempt, reference))
     return UNKNOWN;
-  const decision = decisionByNo(tx, token.decisionNo);
+  if (token.purpose === "reply") return receiveButton(tx, channel, tap, token, access);
+  const decision = decisionByNo(tx, token.decisionNo as number);
+  if (decision.status !== "pending") settleAgain(tx, decision, channelId, reference);
+  const source = sourceOf(channelId, tap);
   const answered = answerDecision(
     tx,
     decision,
-    {
-      requestDigest: decision.requestDigest,
-      choice: token.choice,
-      source: {
-        type: "channel",
-        channel: channelId,
-        actorId: tap.sender.id,
-        personId: null,
-        // Outside text goes into the event chain, which takes well-formed text only.
-        actorName: tap.sender.name === null ? null : wellFormed(tap.sender.name),
-        eventId: tap.eventId,
-        updateId: tap.updateId,
-        assurance: "remote",
-      },
-    },
+    { requestDigest: decision.requestDigest, choice: token.choice, source },
     access,
   );
   if (answered.reply.code !== "promptText") return { verdict: answered.kind, ack: answered.reply };
@@ -85,24 +60,6 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   });
   const ack: ReplyCode = { code: "promptSent", label: answered.reply.label };
   return { verdict: "promptText", ack };
-}
-
-/** A button under an answer to an operator; what it has to say beside the toast goes where that answer is. */
-function pressed(
-  tx: Tx,
-  channel: ChannelRow,
-  tap: Tap,
-  at: { readonly access: Access; readonly place: string; readonly reference: string | null },
-): Handled | undefined {
-  const { access, place, reference } = at;
-  const { timeZone } = access;
-  if (reference === null) return undefined;
-  const origin: Origin = { channel, updateId: tap.updateId, place, topic: null, timeZone };
-  const found = press(askerOf(tx, access, origin, tap.sender, tap.eventId), tap.token, reference);
-  if (found === undefined) return undefined;
-  const { ack, answer, stop, verdict } = found.pressed;
-  if (answer !== undefined) queueReply(tx, { ...origin, topic: found.topic }, { ...answer, to: reference });
-  return { verdict, ack, ...(stop === undefined ? {} : { stop }) };
 }
 
 /** The question goes where the card is: the topic that a tap names may be one of the service's own making. */

@@ -6,8 +6,9 @@ import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { CHANNEL } from "../../contracts/limits.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
 import { defineCommand } from "../command.ts";
-import type { Access } from "../decisions/access.ts";
+import { isPlaceAllowed, type Access } from "../decisions/access.ts";
 import type { Tx } from "../tx.ts";
+import { markMoved } from "./places.ts";
 import { receiveCommand } from "./receive-command.ts";
 import { receiveTap } from "./receive-tap.ts";
 import { receiveMessage } from "./receive-text.ts";
@@ -86,6 +87,10 @@ function handle(
       return receiveMessage(tx, channel, inbound, access);
     case "command":
       return receiveCommand(tx, channel, inbound, access, service);
+    case "moved":
+      if (!isPlaceAllowed(access, channel.channelId, inbound.place)) return { verdict: "silent", ack: null };
+      markMoved(tx, channel.channelId, inbound.place, inbound.movedTo);
+      return { verdict: "moved", ack: null };
     case "other":
       return { verdict: "ignored", ack: null };
     case "unreadable":

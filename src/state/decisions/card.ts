@@ -17,6 +17,7 @@ import { cardStatusOf } from "../../decision/index.ts";
 import { shortIdOf } from "../runs/rows.ts";
 import { isObstructed } from "../runs/obstructed.ts";
 import { largeContent } from "../values.ts";
+import { offerNotes, type Copy } from "./offers.ts";
 import { requestOf, resolutionOf, type DecisionRow, type StoredResolution, type ValueReader } from "./rows.ts";
 
 interface RunFacts {
@@ -39,6 +40,8 @@ export function cardContent(
     readonly tokens?: Record<string, string> | undefined;
     readonly repeatOf: number | null;
     readonly timeZone?: string | undefined;
+    /** The delivery that this copy belongs to. */
+    readonly of?: Copy | undefined;
   },
 ): MessageContent {
   const request = requestOf(db, decision);
@@ -48,7 +51,10 @@ export function cardContent(
     timeZone: copy.timeZone ?? decision.timeZone,
     audience: JSON.parse(decision.asked) as string[],
   });
-  const state = stateOf(db, decision, request, run, copy.repeatOf);
+  const state = stateOf(db, decision, request, run, {
+    ...(copy.repeatOf === null ? {} : { possibleRepeatOf: copy.repeatOf }),
+    ...(copy.of === undefined ? {} : offerNotes(db, decision.decisionNo, copy.of)),
+  });
   return copy.tokens === undefined ? { kind: "card", card, state } : { kind: "card", card, state, tokens: copy.tokens };
 }
 
@@ -65,11 +71,11 @@ function stateOf(
   decision: DecisionRow,
   request: DecisionRequest,
   run: RunFacts,
-  repeatOf: number | null,
+  ofCopy: CardNotes,
 ): CardState {
   const status = statusOf(request, resolutionOf(db, decision));
   const notes: CardNotes = {
-    ...(repeatOf === null ? {} : { possibleRepeatOf: repeatOf }),
+    ...ofCopy,
     // Who has answered is told by the story.
     ...(status.kind === "pending" && isObstructed(db, decision.runNo) ? { sourceChanged: true } : {}),
   };

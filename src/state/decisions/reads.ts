@@ -96,7 +96,8 @@ function summary(db: ReadDb, decision: DecisionRow): DecisionListRow {
   const destinations = db.all<Sent>(
     `SELECT e.destination, e.effect_id AS effectId, e.short_id AS shortId, e.status,
        (SELECT count(DISTINCT p.part) FROM effect_parts p WHERE p.effect_no = e.effect_no AND p.state = 'accepted') AS shown
-     FROM effects e WHERE e.decision_no = ? AND e.purpose = 'delivery' ORDER BY e.effect_no LIMIT 64`,
+     FROM effects e WHERE e.decision_no = ? AND e.purpose = 'delivery' AND (e.effect_type = 'card.post' OR e.status = 'ambiguous')
+     ORDER BY e.effect_no LIMIT 64`,
     decision.decisionNo,
   );
   const stored = resolutionOf(db, decision);

@@ -2,9 +2,10 @@
  * Settlement: every copy of a card whose place in the chat is known is brought to the decision's final state, and once more
  * when the run has ended or cannot go on by itself. A rule over stored references, not a list that somebody keeps: whoever stores one asks here.
  */
-import { insertEffect, cancelPending } from "../effects/rows.ts";
+import { EFFECT_COLUMNS, insertEffect, cancelPending, moveEffect, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { isObstructed } from "../runs/obstructed.ts";
+import { earlierCopies, offersShown } from "./offers.ts";
 import { decisionByNo, type DecisionRow } from "./rows.ts";
 
 /** 1: the verdict. 2: and that the run waits for an operator. 3: and how the run ended. 0: before it, what an answer will come to. */
@@ -44,9 +45,35 @@ const MESSAGES_UNDER = `${MESSAGES} AND p.reference = ? ${IN_ORDER}`;
 export function settleReference(tx: Tx, decisionNo: number, reference: string): void {
   const decision = decisionByNo(tx, decisionNo);
   const pending = decision.status === "pending";
+  if (pending) markEarlier(tx, decision, reference);
   if (pending && !isObstructed(tx, decision.runNo)) return;
   const revision = pending ? 0 : stateRevision(tx, decision);
   tell(tx, decision, tx.all<Shown>(MESSAGES_UNDER, decisionNo, reference), revision);
+}
+
+/**
+ * Somebody taps a card of a decision that is over: an edit that was refused when its chat could not be reached is tried again, so that what
+ * they look at becomes what is.
+ */
+export function settleAgain(tx: Tx, decision: DecisionRow, channelId: string, reference: string): void {
+  const refused = tx.all<EffectRow>(
+    `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.decision_no = ? AND e.purpose = 'settlement' AND e.channel_id = ? AND e.target_reference = ?
+       AND e.status = 'rejected' AND e.effect_type = 'card.settle' ORDER BY e.effect_no DESC LIMIT 1`,
+    decision.decisionNo,
+    channelId,
+    reference,
+  );
+  for (const effect of refused) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+}
+
+/** A newer copy is in the chat: those before it say so, and keep their buttons. */
+function markEarlier(tx: Tx, decision: DecisionRow, reference: string): void {
+  const offer = earlierCopies(tx, decision.decisionNo, reference);
+  if (offer === undefined) return;
+  const before = messagesOf(tx, decision).filter(
+    ({ destination, effectNo }) => destination === offer.destination && effectNo < offer.effectNo,
+  );
+  tell(tx, decision, before.filter(isShown), 0);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
@@ -144,7 +171,10 @@ function settle(tx: Tx, decision: DecisionRow, shown: Shown, state: StateRevisio
   // It is removed once, also when it becomes known after the run has ended.
   const revision = isPrompt ? 1 : state;
   const { decisionId } = decision;
-  const said = revision === 0 ? `0.${announcements(tx, decision.runNo)}` : String(revision);
+  const said =
+    revision === 0
+      ? `0.${announcements(tx, decision.runNo)}.${offersShown(tx, decision.decisionNo)}`
+      : String(revision);
   const { created, effectId, effectNo } = insertEffect(tx, {
     purpose: "settlement",
     effectType: isPrompt ? "prompt.close" : "card.settle",

@@ -5,6 +5,8 @@
  * |-----------|-----------------------------------------------|----------------------------------------------------------|
  * | accepted  | applied                                       | applied                                                  |
  * | 429       | again after `retry_after`; the place is held  | the same                                                 |
+ * | moved     | again, to the id that the chat has now        | as rejected                                              |
+ * | unparsed  | once more, without marks on the text           | the same                                                |
  * | rejected  | final                                         | final; the outcome of a card is posted once as a message |
  * | notSent   | again with backoff, from the first unsent part | again with backoff                                      |
  * | ambiguous | stays so until evidence or a person           | again with backoff, unless a newer one replaces it       |
@@ -12,6 +14,7 @@
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import { DELIVERY } from "../../contracts/limits.ts";
 import type { AttemptOutcome } from "../../contracts/protocol/channel.ts";
+import { markDead, markMoved } from "../channels/places.ts";
 import { holdPlace } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
@@ -19,7 +22,8 @@ import type { Tx } from "../tx.ts";
 import { hasNewerSettlement, isPrompt, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
 import { acceptPart, isComplete, movePart, partsOf, progressOf } from "./parts.ts";
-import { EFFECT_COLUMNS, effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
+import { refuse, refuseAll } from "./refuse.ts";
+import { effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
 import { tell } from "./tell.ts";
 
 export interface FinishInput extends AttemptRef {
@@ -31,7 +35,9 @@ export interface FinishInput extends AttemptRef {
   readonly gone?: boolean | undefined;
   /** The place can never be reached again. */
   readonly placeDead?: boolean | undefined;
-  /** The place has another id now. Nothing is sent there by itself: that id is on no list. */
+  /** The marks on the text were refused, not the text. */
+  readonly unparsed?: boolean | undefined;
+  /** The place has another id now: posts follow it, as new attempts. */
   readonly movedTo?: string | null | undefined;
 }
 
@@ -99,9 +105,22 @@ function rejected(tx: Tx, open: OpenAttempt, input: FinishInput): void {
     again(tx, effect, { nextAttemptAt: until, error: error ?? null });
     return;
   }
-  moveEffect(tx, effect, "rejected", { error: error ?? null });
-  if (input.placeDead === true) rejectRest(tx, effect, error ?? null);
-  else if (effect.effectType === "card.settle") postOutcome(tx, effect);
+  if (input.unparsed === true && effect.plain === 0) {
+    tx.run("UPDATE effects SET plain = 1 WHERE effect_no = ?", effect.effectNo);
+    again(tx, effect, { nextAttemptAt: tx.now, error: error ?? null });
+    return;
+  }
+  if (input.movedTo !== undefined && input.movedTo !== null && effect.purpose !== "settlement") {
+    markMoved(tx, effect.channelId as string, effect.place as string, input.movedTo);
+    again(tx, effect, { nextAttemptAt: tx.now, error: error ?? null });
+    return;
+  }
+  refuse(tx, effect, error ?? null);
+  if (input.placeDead === true) {
+    markDead(tx, effect.channelId as string, effect.place as string, error ?? null);
+    // A place that is dead is tried once.
+    refuseAll(tx, effect.channelId as string, effect.place as string, error ?? null);
+  } else if (effect.effectType === "card.settle") postOutcome(tx, effect);
 }
 
 function notSent(tx: Tx, { attempt, effect }: OpenAttempt, error: ErrorRecord | null): void {
@@ -168,14 +187,4 @@ function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
   if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
   return !isPending(tx, effect.decisionNo);
-}
-
-/** A place that is dead is tried once: what else waits for it is rejected with the same reason, at most a page at a time. */
-function rejectRest(tx: Tx, effect: EffectRow, error: ErrorRecord | null): void {
-  const waiting = tx.all<EffectRow>(
-    `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'pending' AND e.channel_id = ? AND e.place = ? ORDER BY e.effect_no LIMIT 256`,
-    effect.channelId,
-    effect.place,
-  );
-  for (const other of waiting) moveEffect(tx, other, "rejected", { error });
 }

@@ -2,7 +2,7 @@
  * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
  */
 import { forChat } from "../../contracts/decision/card.ts";
-import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
@@ -50,11 +50,15 @@ export function frameOf(
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
       const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
-      return { ...POST, content: chatCard(tx, decision, { tokens, ...copy }), replyTo: null };
+      return { ...POST, content: chatCard(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
     }
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
       if (effect.effectType === "prompt.close") return { op: "delete", content: null, ...target };
+      if (effect.effectType === "question.close") {
+        const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+        return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
+      }
       if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
@@ -90,6 +94,7 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
   const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
   return chatCard(tx, decision, {
     tokens,
+    of: shown === undefined ? undefined : effectByNo(tx, shown.effectNo),
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
@@ -98,30 +103,20 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
 /** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */
 function replyContent(tx: Tx, effect: EffectRow, attempt: number, used: OperatorUse[]): MessageContent {
   const { buttons, prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
-  const content = { kind: "reply", reply, timeZone, prompt } as const;
-  if (buttons === undefined) return content;
   const done = new Set(used.map(({ item }) => item));
   const rows = buttons
-    .map((row) =>
+    ?.map((row) =>
       row.filter(({ item }) => !done.has(item)).map(({ action, item }): OperatorButton => ({ action, item })),
     )
     .filter((row) => row.length > 0);
-  const tokens: Record<string, string> = {};
-  for (const button of rows.flat()) {
-    const token = tx.random(DECISION.tokenBytes).toString("base64url");
-    tokens[buttonKey(button)] = token;
-    tx.run(
-      "INSERT INTO operator_tokens (token_hash, effect_no, attempt_number, item, action) VALUES (?, ?, ?, ?, ?)",
-      sha256(token),
-      effect.effectNo,
-      attempt,
-      button.item,
-      button.action,
-    );
-  }
+  const ids = rows?.flat().map(buttonKey) ?? buttonIdsOf(reply);
   return {
-    ...content,
-    ...(rows.length === 0 ? {} : { buttons: rows, tokens }),
+    kind: "reply",
+    reply,
+    timeZone,
+    prompt,
+    ...(rows === undefined || rows.length === 0 ? {} : { buttons: rows }),
+    ...(ids.length === 0 ? {} : { tokens: issue(tx, ids, effect.effectNo, attempt) }),
     ...(used.length === 0 ? {} : { used }),
   };
 }
@@ -139,10 +134,15 @@ function usedAnswer(tx: Tx, effect: EffectRow): MessageContent {
   return replyContent(tx, effectByNo(tx, shown.effectNo) as EffectRow, shown.attempt, used);
 }
 
-/** One unguessable token per choice; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
 function issueTokens(tx: Tx, decision: DecisionRow, effectNo: number, attempt: number): Record<string, string> {
+  const ids = requestOf(tx, decision).choices.map(({ id }) => id);
+  return issue(tx, ids, effectNo, attempt);
+}
+
+/** One unguessable token per button; only their hashes are stored, bound to a choice, an attempt, and through it to version and destination. */
+function issue(tx: Tx, ids: readonly string[], effectNo: number, attempt: number): Record<string, string> {
   const tokens: Record<string, string> = {};
-  for (const { id } of requestOf(tx, decision).choices) {
+  for (const id of ids) {
     const token = tx.random(DECISION.tokenBytes).toString("base64url");
     tokens[id] = token;
     tx.run(

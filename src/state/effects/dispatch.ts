@@ -62,8 +62,14 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
 /** A card or a question for text of a decision that is over and of which nothing was shown; an edit that a newer one replaces. */
 function isObsolete(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
+  if (effect.effectType === "reply.didArrive") return !isAsked(tx, effect);
   if (effect.decisionNo === null || !(effect.purpose === "delivery" || isPrompt(tx, effect))) return false;
   return !isPending(tx, effect.decisionNo) && !progressOf(partsOf(tx, effect.effectNo)).touched;
+}
+
+/** Whether the doubt that this question is about goes on. */
+function isAsked(tx: Tx, { effectNo }: EffectRow): boolean {
+  return tx.get("SELECT 1 FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL", effectNo) !== undefined;
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {

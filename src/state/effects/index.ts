@@ -6,6 +6,7 @@
  */
 import { finishAttempt } from "./attempt-outcome.ts";
 import { dispatch, storePart } from "./dispatch.ts";
+import { tendDoubts } from "./doubts.ts";
 import { adapterGone } from "./gone.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import { recover, settle } from "./operator.ts";
@@ -24,4 +25,5 @@ export const commands = {
   storePart,
   finishAttempt,
   adapterGone,
+  tendDoubts,
 } as const;

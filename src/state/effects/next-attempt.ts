@@ -3,14 +3,16 @@
  * destination; edits overtake posts that wait for their next attempt; a place that the service wants left alone is left alone.
  */
 import type { Perform } from "../../contracts/protocol/channel.ts";
+import { deadError, isReachable } from "../channels/places.ts";
 import { spokenFor } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
-import { isPlaceAllowed, type Access } from "../decisions/access.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
+import type { Access } from "../decisions/access.ts";
+import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
 import { audienceOf, frameOf } from "./content.ts";
 import { partsOf, progressOf } from "./parts.ts";
-import { EFFECT_COLUMNS, moveEffect, recordAttempt, type EffectRow } from "./rows.ts";
+import { refuseAll } from "./refuse.ts";
+import { EFFECT_COLUMNS, recordAttempt, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 
 export interface NextAttemptInput {
@@ -26,6 +28,7 @@ export interface NextAttemptInput {
 export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: NextAttemptInput): Perform | null => {
   const { access = null, adapterEpoch, channelId } = input;
   spokenFor(tx, channelId, adapterEpoch);
+  followMoves(tx, channelId);
   const effect = oldest(openPlaces(tx, channelId).flatMap((place) => candidatesOf(tx, channelId, place, access)));
   if (effect === undefined) return null;
   const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectNo));
@@ -42,6 +45,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
     destination: effect.destination as string,
     fromPart,
     ...(access !== null && isProtected(tx, effect, access) ? { protect: true } : {}),
+    ...(effect.plain === 1 ? { plain: true as const } : {}),
     ...frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone ?? access?.timeZone }),
   };
 });
@@ -73,6 +77,22 @@ function openPlaces(tx: Tx, channelId: string): string[] {
   }
 }
 
+/** Posts that wait for a chat which has another id now go there; what is in the old chat is edited there. */
+function followMoves(tx: Tx, channelId: string): void {
+  const moves = tx.all<{ place: string; movedTo: string }>(
+    "SELECT place, moved_to AS movedTo FROM channel_places WHERE channel_id = ? AND moved_to IS NOT NULL",
+    channelId,
+  );
+  for (const { movedTo, place } of moves)
+    tx.run(
+      `UPDATE effects SET place = ?3, destination = channel_id || '/' || ?3 || substr(destination, length(channel_id || '/' || ?2) + 1)
+       WHERE status = 'pending' AND channel_id = ?1 AND place = ?2 AND (purpose = 'settlement') = 0`,
+      channelId,
+      place,
+      movedTo,
+    );
+}
+
 const PENDING = `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_queue WHERE e.status = 'pending' AND e.channel_id = ?1 AND e.place = ?2`;
 const DUE_EDIT = `${PENDING} AND (e.purpose = 'settlement') = 1 AND e.next_attempt_at <= ?3 ORDER BY e.effect_no LIMIT 1`;
 const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attempt_at <= ?3 AND NOT EXISTS (
@@ -80,8 +100,10 @@ const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attem
     AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination) ORDER BY e.effect_no LIMIT 1`;
 
 function candidatesOf(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
-  if (access !== null && !isPlaceAllowed(access, channelId, place)) {
-    rejectPlace(tx, channelId, place);
+  const error =
+    access === null ? undefined : (closedTo(tx, channelId, place, access) ?? deadError(tx, channelId, place, tx.now));
+  if (error !== undefined) {
+    refuseAll(tx, channelId, place, error);
     return [];
   }
   return [DUE_EDIT, DUE_POST].flatMap((sql) => tx.get<EffectRow>(sql, channelId, place, tx.now) ?? []);
@@ -94,12 +116,9 @@ function oldest(effects: readonly EffectRow[]): EffectRow | undefined {
   );
 }
 
-/** What waits for a place that is not allowed any more ends here, at most a page at a time. */
-function rejectPlace(tx: Tx, channelId: string, place: string): void {
-  const error = new HoldpointError(
-    "configInvalid",
-    `Chat ${place} is not allowed for ${channelId} any more; nothing is sent there.`,
-  ).toRecord();
-  for (const effect of tx.all<EffectRow>(`${PENDING} ORDER BY e.effect_no LIMIT 256`, channelId, place))
-    moveEffect(tx, effect, "rejected", { error });
+/** Why nothing may be sent to a place any more, or undefined. */
+function closedTo(tx: Tx, channelId: string, place: string, access: Access): ErrorRecord | undefined {
+  if (isReachable(tx, access, channelId, place)) return undefined;
+  const message = `Chat ${place} is not allowed for ${channelId} any more; nothing is sent there.`;
+  return new HoldpointError("configInvalid", message).toRecord();
 }

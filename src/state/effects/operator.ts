@@ -6,6 +6,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal } from "../../contracts/states.ts";
+import { revive } from "../channels/places.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
@@ -24,6 +25,7 @@ import {
   type PartRow,
 } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
+import { refuse } from "./refuse.ts";
 import { effectSummary, shownEffect } from "./views.ts";
 
 /**
@@ -77,7 +79,7 @@ export function recoverMessage(
   },
 ): EffectSummary {
   if (input.action === "drop") {
-    drop(tx, effect);
+    drop(tx, effect, input.actor);
     return told(tx, effect, "dropped", input.actor, input.via);
   }
   const outcome = input.action === "confirm" ? "applied" : "retry";
@@ -86,11 +88,11 @@ export function recoverMessage(
   return told(tx, effect, outcome, input.actor, input.via);
 }
 
-/** Only a message can be given up: of an action somebody has to say what happened. */
-function drop(tx: Tx, effect: EffectRow): void {
+/** A message whose arrival is not known is given up: nothing more is sent. Of an action somebody has to say what happened. */
+function drop(tx: Tx, effect: EffectRow, actor: Actor): void {
   if (effect.purpose === "action" || effect.status !== "ambiguous")
-    throw wrongState(effect, "only an uncertain message can be given up");
-  moveEffect(tx, effect, "rejected");
+    throw wrongState(effect, "only an uncertain message can be dropped");
+  refuse(tx, effect, new HoldpointError("messageDropped", `${actor.id} gave it up.`).toRecord());
 }
 
 function told(
@@ -195,6 +197,8 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
       if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
     }
   }
+  // Whoever sends it again wants the chat tried, whatever is known of it.
+  if (effect.channelId !== null && effect.place !== null) revive(tx, effect.channelId, effect.place);
   moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
 }
 

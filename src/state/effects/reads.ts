@@ -3,7 +3,9 @@
  */
 import type { EffectDetail, EffectSummary } from "../../contracts/protocol/operations.ts";
 import { PAGE } from "../../contracts/limits.ts";
+import type { Access } from "../decisions/access.ts";
 import type { ReadDb } from "../reading.ts";
+import { nextDoubtAt } from "./doubts.ts";
 import { effectByRef } from "./find.ts";
 import { effectDetail, effectSummary, OPEN_EFFECTS, SHOWN_EFFECTS, shownEffect, type ShownEffect } from "./views.ts";
 
@@ -27,6 +29,8 @@ export const reads = (db: ReadDb) => ({
     );
     return rows.map((row) => effectSummary(db, row));
   },
+  /** When `effects.tendDoubts` has something to do; see there. */
+  nextDoubtAt: (access: Access): number | null => nextDoubtAt(db, access),
   /** Effects that only evidence or a person can settle. */
   ambiguousCount(): number {
     return db.get<{ n: number }>("SELECT count(*) AS n FROM effects WHERE status = 'ambiguous'")?.n ?? 0;

@@ -33,6 +33,8 @@ export interface EffectRow {
   readonly place: string | null;
   readonly targetReference: string | null;
   readonly targetPart: number | null;
+  /** 1 once the service has refused the marks on its text. */
+  readonly plain: number;
   status: EffectStatus;
   attemptCount: number;
   failures: number;
@@ -47,7 +49,7 @@ export interface EffectRow {
 export const EFFECT_COLUMNS = `e.effect_id AS effectId, e.effect_no AS effectNo, e.short_id AS shortId, e.resource_no AS resourceNo, e.purpose,
   e.effect_type AS effectType, e.idempotency_key AS "key", e.request, e.request_digest AS requestDigest, e.run_no AS runNo, e.node_id AS nodeId,
   e.recovery, e.decision_no AS decisionNo, e.channel_id AS channelId, e.destination, e.place, e.target_reference AS targetReference,
-  e.target_part AS targetPart, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
+  e.target_part AS targetPart, e.plain, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
   e.created_at AS createdAt, e.settled_at AS settledAt`;
 
 export function effectById(db: Reader, effectId: string): EffectRow | undefined {
@@ -135,6 +137,8 @@ const SETTLED: ReadonlySet<string> = new Set(["applied", "rejected", "cancelled"
 /** Moves an effect by an event of its state table, and the row in hand with it. */
 export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: EffectChange = {}): void {
   const status = next("effect", effect.status, event) as EffectStatus;
+  if (status === "ambiguous") beginDoubt(tx, effect);
+  else if (effect.status === "ambiguous") endDoubt(tx, effect, event);
   effect.status = status;
   effect.nextAttemptAt = change.nextAttemptAt ?? effect.nextAttemptAt;
   effect.failures = change.failures ?? effect.failures;
@@ -152,6 +156,24 @@ export function moveEffect(tx: Tx, effect: EffectRow, event: string, change: Eff
     result,
     SETTLED.has(status) ? tx.now : null,
     effect.effectNo,
+  );
+}
+
+/** From now on nobody knows whether it happened; the row says for how long. */
+function beginDoubt(tx: Tx, { effectNo }: EffectRow): void {
+  tx.run(
+    "INSERT INTO effect_doubts (effect_no, since) VALUES (?, ?) ON CONFLICT (effect_no, since) DO UPDATE SET until = NULL, ended_by = NULL",
+    effectNo,
+    tx.now,
+  );
+}
+
+function endDoubt(tx: Tx, { effectNo }: EffectRow, event: string): void {
+  tx.run(
+    "UPDATE effect_doubts SET until = ?, ended_by = ? WHERE effect_no = ? AND until IS NULL",
+    tx.now,
+    event,
+    effectNo,
   );
 }
 

@@ -141,6 +141,12 @@ describe("a message", () => {
     expect(translate({ [kind]: body })).toMatchObject({ kind: "message", traits });
   });
 
+  test("that a group has another id now is handed over as such, but not from a chat that only looks like it", () => {
+    const moved = { text: undefined, chat: { id: -501, type: "group", title: "Team" }, migrate_to_chat_id: -1_001_501 };
+    expect(translate({ message: message(moved) })).toMatchObject({ kind: "moved", place: "-501", movedTo: "-1001501" });
+    expect(translate({ message: message({ ...moved, business_connection_id: "b" }) })).toMatchObject({ kind: "other" });
+  });
+
   test("without text is of interest only as a reply to the bot", () => {
     const photo = { text: undefined, photo: [{ file_id: "f" }], caption: "approve" };
     expect(translate({ message: message(photo) })).toMatchObject({ kind: "other", what: "photo" });

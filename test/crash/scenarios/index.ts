@@ -1,6 +1,7 @@
 /** The scenarios by name. Each one ends the same way with and without a fault. */
 import { asking } from "./asking.ts";
 import { control } from "./control.ts";
+import { delivery } from "./delivery.ts";
 import { doubt } from "./doubt.ts";
 import { lifetime } from "./lifetime.ts";
 import { refusal } from "./refusal.ts";
@@ -10,6 +11,7 @@ import { work } from "./work.ts";
 export const SCENARIOS = {
   ...asking,
   ...control,
+  ...delivery,
   ...doubt,
   ...lifetime,
   ...refusal,

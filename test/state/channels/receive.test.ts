@@ -379,3 +379,39 @@ describe("a channel", () => {
     expect(await world.openChannel("adapter-2")).toEqual(opened);
   });
 });
+
+describe("a verdict that comes after its tap was acknowledged", () => {
+  const late = (world: World, card: Posted, updateId: number): Promise<{ told: boolean }> =>
+    world.store.channels.tellLate({
+      ...world.mine,
+      updateId,
+      place: OPS,
+      topic: null,
+      reference: card.references[0] as string,
+      access: world.access,
+    });
+
+  it("is told as a reply to the card, once", async () => {
+    const world = await World.open();
+    await world.ask();
+    const card = await world.deliver();
+    await world.tap(card, "approve", { updateId: 2_001 });
+    expect(await late(world, card, 2_001)).toEqual({ told: true });
+    await late(world, card, 2_001);
+    const replies = (await world.drain()).filter(({ op }) => op === "post");
+    expect(replies).toMatchObject([
+      { replyTo: card.references[0], content: { reply: { code: "chosen", label: "Approve" } } },
+    ]);
+  });
+
+  it("is not told where nobody is to hear anything, or a question for text says it already", async () => {
+    const world = await World.open();
+    await world.ask();
+    const card = await world.deliver();
+    await world.tap(card, "replan", { updateId: 2_001 });
+    expect(await late(world, card, 2_001)).toEqual({ told: false });
+    await world.tap(card, "approve", { updateId: 2_002, place: ELSEWHERE });
+    expect(await late(world, card, 2_002)).toEqual({ told: false });
+    expect(await late(world, card, 2_003)).toEqual({ told: false });
+  });
+});

@@ -1,6 +1,6 @@
 /** What waits for the person who asks, and showing its card again. */
 import { OPERATOR, PAGE } from "../../../contracts/limits.ts";
-import { offerAgain } from "../../decisions/offer.ts";
+import { offerAgain } from "../../decisions/offers.ts";
 import { DECISION_COLUMNS, knownDecision, type DecisionRow } from "../../decisions/rows.ts";
 import { runByNo, shortIdOf } from "../../runs/rows.ts";
 import type { ReplyCode } from "../../../contracts/decision/codes.ts";
@@ -39,13 +39,11 @@ export function listDecisions(asker: Asker, from: number): OperatorAnswer {
 
 /** Shows a card once more in this chat. */
 export function showAgain(asker: Asker, decisionId: string): ReplyCode {
-  const { actor, origin, tx } = asker;
+  const { actor, tx } = asker;
   const decision = knownDecision(tx, decisionId);
   if (decision.status !== "pending") return { code: "decisionOver", title: decision.title };
   const destination = showableAt(asker, decision);
   if (destination === undefined) return { code: "notOnList" };
-  const { channelId, channelEpoch } = origin.channel;
-  const cause = `asked:${channelEpoch}:${origin.updateId}`;
-  offerAgain(tx, decision, { channelId, place: origin.place, destination, cause, actor });
+  offerAgain(tx, decision, { destination, silence: null, actor });
   return { code: "offeredAgain", title: decision.title };
 }

@@ -1,16 +1,14 @@
 /**
- * A press on a button under an answer to an operator. Its token is looked up by its hash and must fit the place and the very message;
- * each item of an answer can be used once. What was done is recorded, and the answer is edited to say it.
+ * A press on a button under an answer to an operator. Each item of an answer can be used once. What was done is recorded, and the answer is edited to say it.
  */
 import { sha256Digest } from "../../../contracts/canonical.ts";
 import type { ReplyCode } from "../../../contracts/decision/codes.ts";
-import type { OperatorAction } from "../../../contracts/decision/operator-codes.ts";
+import { buttonKey } from "../../../contracts/decision/operator-codes.ts";
 import type { ReplyRequest } from "../../effects/content.ts";
-import { prove } from "../../effects/evidence.ts";
 import { cancelPending, effectByNo, insertEffect, type EffectRow } from "../../effects/rows.ts";
-import { sha256 } from "../../hash.ts";
 import { runNoOf, shortIdOf } from "../../runs/rows.ts";
 import type { Tx } from "../../tx.ts";
+import type { TokenRow } from "../tap.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import type { Asker } from "./asker.ts";
 import { cancel } from "./control.ts";
@@ -29,37 +27,17 @@ export interface Pressed {
   readonly stop?: string | null;
 }
 
-/** The token's button. */
-interface Token {
-  readonly effectNo: number;
-  readonly attempt: number;
-  readonly item: number;
-  readonly action: OperatorAction;
+/** What the press does. The token was looked up and fits the message, which is known by now. */
+export function press(asker: Asker, token: TokenRow, reference: string): Pressed {
+  return use(asker, effectByNo(asker.tx, token.effectNo) as EffectRow, token.choice, reference);
 }
 
-const TOKEN = `SELECT t.effect_no AS effectNo, t.attempt_number AS attempt, t.item, t.action FROM operator_tokens t
-  JOIN effects e ON e.effect_no = t.effect_no WHERE t.token_hash = ? AND e.channel_id = ? AND e.place = ?`;
-
-/** The topic in which the pressed answer stands, and what the press does; undefined for a token that is none of ours here. */
-export function press(
-  asker: Asker,
-  token: string,
-  reference: string,
-): { readonly topic: string | null; readonly pressed: Pressed } | undefined {
-  const { origin, tx } = asker;
-  const found = tx.get<Token>(TOKEN, sha256(token), origin.channel.channelId, origin.place);
-  if (found === undefined || !reference.startsWith(`${origin.place}:`)) return undefined;
-  if (!prove(tx, found.effectNo, found.attempt, reference)) return undefined;
-  const effect = effectByNo(tx, found.effectNo) as EffectRow;
-  const topic = effect.destination?.split("/")[2] ?? null;
-  return { topic, pressed: use(asker, effect, found, reference) };
-}
-
-function use(asker: Asker, effect: EffectRow, { action, item }: Token, reference: string): Pressed {
+function use(asker: Asker, effect: EffectRow, key: string, reference: string): Pressed {
   const { actor, actorId, name, tx } = asker;
   const { buttons = [], onlyFor } = tx.unpack(effect.request) as unknown as ReplyRequest;
-  const button = buttons.flat().find((one) => one.item === item && one.action === action);
+  const button = buttons.flat().find((one) => buttonKey(one) === key);
   if (button === undefined) return { verdict: "unknownButton", ack: { code: "unknownButton" } };
+  const { action, item } = button;
   if (onlyFor !== undefined && onlyFor !== actorId) return { verdict: "buttonOfOther", ack: { code: "buttonOfOther" } };
   const before = tx.get<{ name: string | null; at: number }>(
     "SELECT name, used_at AS at FROM operator_uses WHERE effect_no = ? AND item = ?",
