@@ -163,8 +163,8 @@ describe("/decisions", () => {
     const again = frames.find(({ perform }) => perform.op === "post") as Posted;
     expect(await world.tap(again, "approve", { user: BEA })).toMatchObject({ verdict: "accepted" });
     const edits = (await world.drain()).filter(({ op }) => op === "edit");
-    expect(edits.map(({ reference }) => reference).toSorted()).toEqual(
-      [...first.references, ...again.references].toSorted(),
+    expect(new Set(edits.map(({ reference }) => reference))).toEqual(
+      new Set([...first.references, ...again.references]),
     );
     expect(events(world, "decision.offeredAgain")).toMatchObject([{ actor: "ann" }]);
   });
