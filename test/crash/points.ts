@@ -119,6 +119,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       "process.unregister": [["agents"], ["study"]],
       released: [["approve"], ["study"]],
       exiting: [["broken"]],
+      alive: [["held"]],
     },
     out: {
       launch: [["approve"], ["approve", 2]],
@@ -135,6 +136,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       reply: [["approve"], ["approve", 2], ["approve", 3], ["approve", 4]],
       claimLost: [["fenced"]],
       stop: [["pause"], ["stop"]],
+      ping: [["held"]],
     },
   },
   adapter: {
