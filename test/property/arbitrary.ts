@@ -141,6 +141,7 @@ const rawState = fc.record({
     fc.record({
       possibleRepeatOf: maybe(at),
       offeredAgain: maybe(fc.record({ from: at, to: at })),
+      shownAgain: maybe(at),
       sourceChanged: maybe(fc.boolean()),
     }),
   ),

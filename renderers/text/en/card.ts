@@ -97,7 +97,7 @@ export function noteLines(notes: CardNotes): Phrase[] {
   }
   if (notes.offeredAgain !== undefined) lines.push(offlineLine(notes.offeredAgain.from, notes.offeredAgain.to));
   if (notes.shownAgain !== undefined) {
-    lines.push(["Shown again below at ", clock(notes.shownAgain), "; answering either one counts."]);
+    lines.push(["Shown again below at ", clock(notes.shownAgain), "; either counts."]);
   }
   if (notes.sourceChanged === true) {
     lines.push([
