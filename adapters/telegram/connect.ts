@@ -1,7 +1,8 @@
 /** Connects a bot: its clients, getMe, the registration of commands. */
 import type { ChannelLaunch } from "../../src/contracts/protocol/channel.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
-import { ackText } from "../../renderers/telegram/index.ts";
+import { ackText, commandDescription } from "../../renderers/telegram/index.ts";
+import { CHANNEL_COMMAND } from "../../src/contracts/decision/operator-codes.ts";
 import type { Ack, ChannelEvents, Tap, Transport } from "../channel/transport.ts";
 import { BotClient, isObject } from "./call.ts";
 import { registeredName, type Self } from "./inbound.ts";
@@ -35,7 +36,8 @@ export async function connectTelegram(
     close();
     throw pollProblem(me, settings);
   }
-  const commands = new Map(launch.commands.map(({ command }) => [registeredName(command), command]));
+  const known = [...launch.commands, CHANNEL_COMMAND];
+  const commands = new Map(known.map((command) => [registeredName(command), command]));
   const self: Self = { ...me.result, commands };
   const poller = new Poller(receiver, self, settings);
   void registerCommands(caller, launch, events);
@@ -70,9 +72,9 @@ async function acknowledge(client: BotClient, tap: Tap, { code, timeZone }: Ack,
 /** Registers the commands in each place that may use them. A chat that is not open yet does without. */
 async function registerCommands(client: BotClient, launch: ChannelLaunch, events: ChannelEvents): Promise<void> {
   if (launch.commands.length === 0) return;
-  const commands = launch.commands.map(({ command, description }) => ({
+  const commands = launch.commands.map((command) => ({
     command: registeredName(command),
-    description,
+    description: commandDescription(command),
   }));
   for (const place of launch.places) {
     if (events.closing.aborted) return;

@@ -17,7 +17,7 @@ export type Arguments = Record<string, unknown>;
 
 /** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one. */
 export function partCount(perform: Perform): number {
-  return perform.content === null ? 1 : render(perform.content).length;
+  return perform.content === null ? 1 : render(perform.content, perform.destination).length;
 }
 
 /**
@@ -27,7 +27,7 @@ export function partCount(perform: Perform): number {
 export function messageArguments(perform: Perform, part: number): Arguments {
   const { content } = perform;
   if (content === null) throw new HoldpointError("protocolRejected", `A ${perform.op} needs content.`);
-  const parts = render(content);
+  const parts = render(content, perform.destination);
   const shown = parts[part - 1];
   if (shown === undefined) {
     throw new HoldpointError("protocolRejected", `Part ${part} was asked for; the content has ${parts.length}.`);
@@ -49,17 +49,18 @@ function withNote(text: string): string {
   return noted.length <= TELEGRAM.messageUnits ? noted : text;
 }
 
-function render(content: MessageContent): Part[] {
+function render(content: MessageContent, destination: string): Part[] {
   switch (content.kind) {
     case "card":
-      return renderCard(content.card, content.state);
+      // Ids of chats with several people are negative.
+      return renderCard(content.card, content.state, { group: destination.split("/")[1]?.startsWith("-") === true });
     case "notification": {
       const { notification, timeZone } = content;
       // Seen from when it was made, so that every attempt has the same parts.
       return renderNotification(notification, { timeZone, reference: notification.at });
     }
     case "reply":
-      return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() })];
+      return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() }, content)];
   }
 }
 
@@ -76,7 +77,10 @@ function markupOf(content: MessageContent, part: Part): Arguments | null {
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };
   }
   if (content.kind === "notification") return null;
-  const { tokens } = content;
+  return keyboardOf(part, content.tokens);
+}
+
+function keyboardOf(part: Part, tokens: Readonly<Record<string, string>> | undefined): Arguments | null {
   if (tokens === undefined || part.buttons.length === 0) return null;
   const rows = part.buttons.map((row) =>
     row

@@ -39,7 +39,12 @@ export async function sendPart(clients: SendClients, perform: Perform, part: num
 function prepare(clients: SendClients, perform: Perform, part: number): () => Promise<SendResult> {
   if (perform.op === "post") {
     const { chat, topic } = targetOf(perform.destination);
-    const target = { chat_id: chat, ...threadOf(topic), ...replyOf(perform, part) };
+    const target = {
+      chat_id: chat,
+      ...threadOf(topic),
+      ...replyOf(perform, part),
+      ...(perform.protect === true ? { protect_content: true } : {}),
+    };
     const payload = { ...messageArguments(perform, part), ...target };
     return () => post(clients, chat, topic, payload);
   }

@@ -8,7 +8,7 @@ import type { CardModel, CardState } from "../../src/contracts/decision/card.ts"
 import { cutBody, type BodyPiece } from "../../src/contracts/decision/parts.ts";
 import { cardClock, closingLines, footerLines, glyphOf } from "../card.ts";
 import type { Part } from "../part.ts";
-import { originLine, partOf } from "../text/en.ts";
+import { askedLine, originLine, partOf, withheldLine } from "../text/en.ts";
 import { buttonRows } from "./buttons.ts";
 import { RichText } from "./rich.ts";
 
@@ -17,10 +17,24 @@ import { RichText } from "./rich.ts";
  * units, with the buttons under the last. The same card gives the same number of parts and the same body in each of
  * them in every state.
  */
-export function renderCard(card: CardModel, state: CardState): Part[] {
-  const body = layoutBody(card);
+export function renderCard(card: CardModel, state: CardState, options: CardOptions = {}): Part[] {
+  const body = bodyOf(card);
   const pieces = cutBody(body);
-  return pieces.map((piece, at) => renderPart(card, state, body, piece, at + 1, pieces.length));
+  return pieces.map((piece, at) =>
+    renderPart(card, state, body, piece, { index: at + 1, of: pieces.length, ...options }),
+  );
+}
+
+export interface CardOptions {
+  /** Several people read along: the card says who may answer. */
+  readonly group?: boolean;
+}
+
+/** A body that is kept out of chats is one line that says so. */
+function bodyOf(card: CardModel): CardBody {
+  if (card.withheld !== true) return layoutBody(card);
+  const presentation = { ...card.presentation, summary: withheldLine(card.fingerprint), blocks: [] };
+  return layoutBody({ ...card, presentation });
 }
 
 function renderPart(
@@ -28,8 +42,7 @@ function renderPart(
   state: CardState,
   body: CardBody,
   piece: BodyPiece,
-  index: number,
-  of: number,
+  { group = false, index, of }: CardOptions & { readonly index: number; readonly of: number },
 ): Part {
   const rich = new RichText();
   const clock = cardClock(card);
@@ -55,6 +68,7 @@ function renderPart(
   if (last) {
     rich.add("\n");
     for (const line of footerLines(card, state)) rich.add("\n").phrase(line, clock);
+    if (group) rich.add(`\n${askedLine(card.audience)}`);
     rich.add(`\n${originLine(card.workflowName, card.runShortId)} \u00b7 `).add(card.fingerprint, "code");
     if (closing.length > 0) rich.add("\n");
     for (const line of closing) rich.add("\n").phrase(line, clock);

@@ -3,7 +3,7 @@
 // Owns: layout, marks, buttons. Must not: know tokens, chats or message ids, choose words of its own, or call anything.
 
 export { bodyOf, type Part, type PartButton, type PartEntity } from "../part.ts";
-export { ackText } from "../text/en.ts";
+export { ackText, commandDescription } from "../text/en.ts";
 export { renderCard } from "./card.ts";
 export { renderNotification } from "./notification.ts";
 export { renderReply } from "./reply.ts";

@@ -2,11 +2,18 @@
 
 import { buttonIdsOf, type ReplyCode } from "../../src/contracts/decision/codes.ts";
 import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
+import { buttonKey, type OperatorButton, type OperatorUse } from "../../src/contracts/decision/operator-codes.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { Part, PartButton } from "../part.ts";
-import { replyButton, replyPhrase } from "../text/en.ts";
+import { operatorButton, replyButton, replyPhrase, usePhrase } from "../text/en.ts";
 import type { Clock } from "../text/phrase.ts";
 import { RichText } from "./rich.ts";
+
+/** Buttons under an answer to an operator, and what people did with those that are gone. */
+export interface ReplyButtons {
+  readonly buttons?: readonly (readonly OperatorButton[])[] | undefined;
+  readonly used?: readonly OperatorUse[] | undefined;
+}
 
 /** Buttons in a row that phones still show whole; a list has one in each. */
 const PER_ROW = 3;
@@ -20,16 +27,25 @@ function buttonsOf(code: ReplyCode): PartButton[][] {
       : [buttons];
 }
 
-/** One message, with buttons where the code has some. Replies are short by construction; one that is not is cut, with an ellipsis. */
-export function renderReply(code: ReplyCode, clock: Clock): Part {
-  const rich = new RichText().phrase(replyPhrase(code), { nameZone: true, ...clock });
+/** One message, with buttons where there are some. Replies are short by construction; one that is not is cut, with an ellipsis. */
+export function renderReply(code: ReplyCode, clock: Clock, { buttons, used = [] }: ReplyButtons = {}): Part {
+  const at = { nameZone: true, ...clock };
+  const rich = new RichText().phrase(replyPhrase(code), at);
+  if (used.length > 0) rich.add("\n");
+  for (const use of used) rich.add("\n").phrase(usePhrase(use), at);
   const text = cutToUnits(rich.text, TELEGRAM.messageUnits);
   return {
     text,
     entities: rich.entities.filter(({ length, offset }) => offset + length < text.length || text === rich.text),
-    buttons: buttonsOf(code),
+    buttons: buttons === undefined ? buttonsOf(code) : buttons.map((row) => row.map(buttonOf)),
     index: 1,
     of: 1,
     body: { offset: 0, length: text.length },
   };
+}
+
+function buttonOf(button: OperatorButton): PartButton {
+  const one = { label: operatorButton(button), choice: buttonKey(button) };
+  if (button.action === "cancelRun") return { ...one, style: "danger" };
+  return button.action === "arrived" ? { ...one, style: "success" } : one;
 }

@@ -4,5 +4,6 @@
 export * from "./en/card.ts";
 export { voteLines } from "./en/notices.ts";
 export * from "./en/notification.ts";
+export * from "./en/operator.ts";
 export * from "./en/reply.ts";
 export { plain, writeTime } from "./en/time.ts";

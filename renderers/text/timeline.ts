@@ -61,6 +61,13 @@ function refusedBecause(reason: string): string {
   return seen === undefined ? words : `${words}: ${seen}`;
 }
 
+/** Who did it, when it was done from a chat. */
+function inChat(values: Values): string {
+  const by = str(values["by"]);
+  const where = str(values["channel"]);
+  return `${by === "" ? "" : ` by ${by}`}${where === "" ? "" : ` over ${where}`}`;
+}
+
 const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "run.queued": (v) => `Queued: ${str(v["workflow"])}`,
   "runner.launched": (v) => `Runner started (${str(v["command"])}, generation ${str(v["generation"])})`,
@@ -73,17 +80,17 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "run.sourcesBack": () => "Can go on after an answer again",
   "run.requeued": (v) =>
     `Queued again after the runner ${str(v["cause"])}${Number(v["delayMs"]) > 0 ? `, in ${seconds(v["delayMs"])}` : ""}`,
-  "run.paused": () => "Paused",
-  "run.unpaused": () => "Resumed by command",
+  "run.paused": (v) => `Paused${inChat(v)}`,
+  "run.unpaused": (v) => `Resumed by command${inChat(v)}`,
   "run.finished": (v) => `Run ${str(v["status"]).replace("_", " ")}${tail(errorOf(v))}`,
-  "run.cancelled": (v) => `Run cancelled${tail(str(v["reason"]))}`,
+  "run.cancelled": (v) => `Run cancelled${inChat(v)}${tail(str(v["reason"]))}`,
   "node.finished": (v) =>
     `${str(v["nodeId"])} ${v["outcome"] === "ok" ? "done" : str(v["outcome"]).replace("_", " ")}${tail(errorOf(v))}`,
   "effect.reserved": (v) =>
     `Effect ${str(v["effectType"])} ${RESERVED[str(v["state"])] ?? "begins"} (attempt ${str(v["attempt"])})`,
   "effect.reported": (v) =>
     `Effect ${str(v["effectType"])}: ${REPORTED[str(v["outcome"])] ?? str(v["outcome"])}${tail(errorOf(v))}`,
-  "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}`,
+  "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}${inChat(v)}`,
   "checkpoint.requested": (v) =>
     `Stopped at checkpoint ${str(v["nodeId"])} (${str(v["shortId"])})${tail(str(v["summary"]))}`,
   "checkpoint.answered": (v) => `Checkpoint ${str(v["nodeId"])} answered`,
@@ -121,6 +128,7 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "decision.timedOut": (v) => `No answer in time; the default is used: ${str(v["choice"])}`,
   "decision.expired": () => "No answer in time, and no default",
   "decision.cancelled": (v) => `Decision cancelled${tail(str(v["reason"]))}`,
+  "operator.pressed": (v) => `A button of the operator chat: ${str(v["action"])}${inChat(v)}`,
   "settlement.queued": (v) => `Card ${str(v["reference"])} is to show the outcome`,
   "settlement.outcome": (v) => `Card ${str(v["reference"])} shows the outcome: ${str(v["outcome"])}`,
   "reply.outcome": (v) => `Reply to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,

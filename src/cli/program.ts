@@ -10,7 +10,7 @@ import { Command, CommanderError } from "commander";
 import { product } from "../contracts/product.ts";
 import { Context, usage, type GlobalOptions, type Io } from "./context.ts";
 import { EXIT } from "./exit-codes.ts";
-import { suggestion } from "./nearest.ts";
+import { suggestion } from "../contracts/nearest.ts";
 
 /** A command: returns its exit code, or nothing for 0. Arguments and options come as commander parsed them. */
 type Action = (context: Context, args: string[], options: Record<string, unknown>) => Promise<number | void>;
@@ -150,8 +150,8 @@ function build(io: Io, run: Run): Command {
   );
   add(
     program,
-    "decisions",
-    "list what waits for a person",
+    "decisions [decision]",
+    "list what waits for a person, or show one whole",
     async () => (await import("./commands/decisions.ts")).decisions,
   ).option("--all", "also those that were decided");
 

@@ -2,7 +2,7 @@
  * Checks of single words on the command line.
  */
 import { usage } from "./context.ts";
-import { suggestion } from "./nearest.ts";
+import { suggestion } from "../contracts/nearest.ts";
 
 /** Throws `usage` with the nearest valid word unless the value is one of them. */
 export function oneOf<T extends string>(value: string, valid: readonly T[], what: string): T {

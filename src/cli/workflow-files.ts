@@ -3,7 +3,7 @@
  */
 import { findWorkflow, type WorkflowFile } from "../contracts/discovery.ts";
 import { HoldpointError, isHoldpointError } from "../contracts/errors.ts";
-import { suggestion } from "./nearest.ts";
+import { suggestion } from "../contracts/nearest.ts";
 
 /** As `findWorkflow`; the error's remedy names the nearest workflow that would be found. */
 export async function workflowNamed(given: string): Promise<WorkflowFile> {

@@ -72,6 +72,8 @@ const audienceSchema = z.strictObject({
   policy: audiencePolicySchema.default({ quorum: 1 }),
   /** `remote` refuses answers given on this machine. */
   assurance: z.enum(["any", "remote"]).default("any"),
+  /** Chats do not let readers forward or save what is sent to it. */
+  protectContent: z.boolean().optional(),
   /** Left out: wait. */
   onAmbiguous: onAmbiguousSchema.optional(),
 });

@@ -107,8 +107,8 @@ export const TELEGRAM = {
   reservedUnits: 400,
   /** The status line that begins every part: title cut to fit, part number, fingerprint. */
   statusUnits: 160,
-  /** Deadline, votes, notes and origin under the last part; constant, so that the split of a card never depends on them. */
-  footerUnits: 1_280,
+  /** Deadline, votes, who is asked, notes and origin under the last part; constant, so that the split of a card never depends on them. */
+  footerUnits: 1_420,
   /** A button's label; phones show about this much of it. The full label stands in the card. */
   buttonUnits: 32,
   callbackDataBytes: 64,
@@ -187,6 +187,18 @@ export const OFFER = {
   listed: 30,
   /** How exactly the last good poll is kept on disk: one write for several polls. */
   polledEveryMs: 5_000,
+} as const;
+
+/** The operator chat. */
+export const OPERATOR = {
+  /** Items of a list in one message: about what a phone shows without scrolling far, and each may have a row of buttons. */
+  pageItems: 6,
+  /** Ended runs that a list of runs adds when there is room. */
+  endedRuns: 3,
+  /** Runs that a command without a run names. */
+  candidates: 8,
+  /** Of a title in a list. */
+  titleUnits: 80,
 } as const;
 
 /** What channels hand over. */

@@ -111,7 +111,12 @@ export function cardStatusOf(request: DecisionRequest, winner: DecisionResolutio
     case "expired_no_default":
       return { kind: "expired", at: deadlineOf(request, winner) };
     case "explicit_cancel":
-      return { kind: "cancelled", ...named, at: winner.resolvedAt };
+      return {
+        kind: "cancelled",
+        ...named,
+        ...(winner.source === null ? {} : { channel: winner.source.channel }),
+        at: winner.resolvedAt,
+      };
   }
 }
 

@@ -123,6 +123,8 @@ export class ServerCore {
       serverEpoch: epoch,
       crashes: this.crashes,
       onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
+      facts: () => ({ startedAt: this.startedAt, channels: this.channels.status() }),
+      stopRunner: (runnerEpoch) => this.scheduler.stopRunner(runnerEpoch, "operator"),
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });

@@ -664,6 +664,18 @@ CREATE TABLE decision_tokens (
   choice TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What was done with the buttons of one item of an answer: once, by whoever was first.
+CREATE TABLE operator_uses (
+  effect_no INTEGER NOT NULL REFERENCES effects,
+  item INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  actor_id TEXT NOT NULL,
+  -- The name as it was shown then.
+  name TEXT,
+  used_at INTEGER NOT NULL,
+  PRIMARY KEY (effect_no, item)
+) STRICT, WITHOUT ROWID;
+
 -- When a card was last offered again at a destination, by itself or in a list: not more often than its interval.
 CREATE TABLE decision_offers (
   decision_no INTEGER NOT NULL REFERENCES human_decisions,

@@ -38,6 +38,7 @@ export type { Launch } from "./runs/claim.ts";
 export type { Proposal } from "./settings/reads.ts";
 export type { RunnerEnded } from "./runs/runner-ended.ts";
 export type { WaitingSources } from "./runs/source-obstacle.ts";
+export type { ServiceFacts } from "./channels/service-facts.ts";
 export type { RunListRow } from "./runs/reads.ts";
 export { LABELS } from "./command.ts";
 

@@ -46,6 +46,8 @@ export interface HumanPresentation {
   /** One line that says what it is about. */
   readonly summary: string;
   readonly blocks: readonly PresentationBlock[];
+  /** Chats get the title and the choices only; the rest is shown on the server's own terminal. */
+  readonly sensitive?: boolean;
 }
 
 /** One question. */

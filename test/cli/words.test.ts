@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { EXIT, exitCodeOf, exitCodeOfRun } from "../../src/cli/exit-codes.ts";
-import { nearest } from "../../src/cli/nearest.ts";
+import { nearest } from "../../src/contracts/nearest.ts";
 import { ERRORS, type ErrorKind } from "../../src/contracts/errors.ts";
 import { isFinal, RUN_STATES } from "../../src/contracts/states.ts";
 import { holdpoint } from "./run-in-process.ts";

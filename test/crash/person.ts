@@ -83,6 +83,20 @@ export class Person {
     return true;
   }
 
+  /** Writes a command in the private chat. */
+  write(user: number, text: string): void {
+    const { messageId, updateId } = this.#sim.people.say(user, user, text);
+    if (updateId === null) throw new Error("the bot is not told of a command");
+    this.#done({ kind: "text", answers: false, user, updateId, messageId, chat: user });
+  }
+
+  /** Presses a button that decides something, under an answer to a command. */
+  press(user: number, messageId: number, label: string): void {
+    const { updateId } = this.#sim.people.tap(user, user, messageId, label);
+    if (updateId === null) throw new Error("the bot is not told of a tap");
+    this.#done({ kind: "tap", answers: true, user, updateId, messageId, chat: user });
+  }
+
   #done(act: Act): void {
     this.acts.push(act);
     if (this.echo) this.#sim.server.repeatUpdate(act.updateId);

@@ -222,8 +222,12 @@ export class Stage {
   /** Waits until every run has ended, nothing is under way and nothing can be pressed any more. */
   async calm(): Promise<void> {
     await this.until("the end of everything", (world) => isCalm(world));
-    const { effects } = await this.call("effect.list", { all: false });
-    if (effects.length > 0) throw new Error(`stuck: effects of no run are open: ${JSON.stringify(effects)}`);
+    for (const deadline = Date.now() + HANG_MS; ; await sleep(LOOK_MS)) {
+      const { effects } = await this.call("effect.list", { all: false });
+      if (effects.length === 0) return;
+      // What a chat shows is stored a moment later.
+      if (Date.now() > deadline) throw new Error(`stuck: effects of no run are open: ${JSON.stringify(effects)}`);
+    }
   }
 
   async #look(): Promise<World> {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 
 import { buttonIdsOf } from "../../src/contracts/decision/codes.ts";
-import { inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
+import { forChat, inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
 import {
   ackText,
   bodyOf,
@@ -12,6 +12,7 @@ import {
   renderReply,
   type Part,
 } from "../../renderers/telegram/index.ts";
+import { OPERATOR_REPLIES } from "../../src/contracts/decision/operator-codes.ts";
 import { replyText } from "../../renderers/text/en.ts";
 import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
 
@@ -327,7 +328,10 @@ describe("what people are told", () => {
       { code: "escalated", audience: "on-call", names: [], cause: "undeliverable", askedAt: NOON, at: NOON },
       "Passed on to on-call. The card could not be shown. Your answer still counts.",
     ],
-    [{ code: "help", waiting: 0 }, "Nothing waits for you. When something does, a card with buttons appears here."],
+    [
+      { code: "help", waiting: 0 },
+      "Nothing waits for you. When something does, a card with buttons appears here. /help lists what you can ask.",
+    ],
   ])("%o", (code, sentence) => {
     expect(replyText(replyCodeSchema.parse(code), clock)).toBe(sentence);
     expect(ackText(code, clock)).toBe(sentence);
@@ -350,7 +354,11 @@ describe("what people are told", () => {
 
   test("every code has words, and a toast has at most 200 characters", () => {
     const long = "x".repeat(500);
-    const codes = replyCodeSchema.options.map((option) => option.shape.code.value);
+    // What operators are answered is looked at in operator.test.ts.
+    const options = replyCodeSchema.options.filter(
+      (option) => !(OPERATOR_REPLIES as readonly unknown[]).includes(option),
+    );
+    const codes = options.map((option) => option.shape.code.value);
     expect(codes.length).toBeGreaterThan(25);
     const values = {
       label: long,
@@ -393,7 +401,7 @@ describe("what people are told", () => {
       names: [long, long],
       cause: "silence",
     };
-    for (const option of replyCodeSchema.options) {
+    for (const option of options) {
       const keys = Object.keys(option.shape);
       const code = replyCodeSchema.parse(
         Object.fromEntries(
@@ -473,5 +481,40 @@ describe("a notification", () => {
   test("that may be a repeat says so", () => {
     const part = only(renderNotification({ ...notification, possibleRepeatOf: NOON - 60_000 }, at));
     expect(part.text).toContain("Possible repeat of the message from ");
+  });
+});
+
+describe("a card in a chat with several people", () => {
+  test("names who may answer, in every state, as far as the line holds them", () => {
+    const asked = { ...card, audience: ["Ann", "Bea", "Cem"] };
+    const last = (state: CardState): string => only(renderCard(asked, state, { group: true })).text;
+    expect(last(PENDING)).toContain("\nFor Ann, Bea or Cem.\ndeploy");
+    expect(last(BY_ANN)).toContain("\nFor Ann, Bea or Cem.\n");
+    expect(only(renderCard(asked, PENDING)).text).not.toContain("For Ann");
+    const many = { ...card, audience: Array.from({ length: 100 }, (_, at) => `Somebody ${at} ${"x".repeat(200)}`) };
+    expect(only(renderCard(many, PENDING, { group: true })).text).toMatch(/\nFor Somebody 0 .* and 9\d more\.\n/);
+    expect(only(renderCard({ ...card, audience: [] }, PENDING, { group: true })).text).toContain(
+      "\nFor whoever is on the list.\n",
+    );
+  });
+});
+
+describe("a sensitive card", () => {
+  const presentation = { ...card.presentation, sensitive: true } as const;
+  const secret = forChat({ ...card, presentation }, { ...BY_ANN, status: { ...BY_ANN.status, text: "hush" } as never });
+
+  test("shows the title and the choices, and where the rest can be read", () => {
+    const part = only(renderCard(secret.card, PENDING));
+    expect(part.text.split("\n").slice(0, 2)).toEqual([
+      "\u{1F7E1} Approve the deployment",
+      `What this is about is not sent to chats. Read it on the server: holdpoint decisions ${card.fingerprint}`,
+    ]);
+    expect(part.buttons.flat().map(({ choice }) => choice)).toEqual(["approve", "replan", "stop"]);
+  });
+
+  test("carries nothing of what it is about, nor of how it was answered or what the run ended with", () => {
+    const text = JSON.stringify(secret);
+    for (const said of ["shop-api", "migrations", "9f2c1e7", "hush", "is live"]) expect(text).not.toContain(said);
+    expect(only(renderCard(secret.card, secret.state)).text).toMatch(/Approved by Ann/);
   });
 });

@@ -8,7 +8,8 @@ import { expect, test } from "vitest";
 import { timelineText } from "../../renderers/text/timeline.ts";
 
 const STATE = fileURLToPath(new URL("../../src/state/", import.meta.url));
-const EVENT = /"((?:run|runner|node|effect|decision|channel)\.[A-Za-z]+|server\.(?:started|stopped|recovered))"/g;
+const EVENT =
+  /"((?:run|runner|node|effect|decision|channel|operator)\.[A-Za-z]+|server\.(?:started|stopped|recovered))"/g;
 /** Written by `tell` from an effect's purpose and a step, so that no literal stands in the sources. */
 const MADE = [
   "delivery.recorded",

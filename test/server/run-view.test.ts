@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { displayStatus } from "../../src/server/views/run-view.ts";
+import { displayStatus } from "../../src/contracts/run-status.ts";
 import type { RunListRow } from "../../src/state/store.ts";
 
 const row: RunListRow = {

@@ -61,6 +61,28 @@ export function untilPhrase(at: number, defaultLabel: string | undefined): Phras
   return ["until ", clock(at), `, then: ${then}`];
 }
 
+/** Who may answer, for a chat in which others read along. As many names as fit a line or two. */
+export function askedLine(names: readonly string[]): string {
+  if (names.length === 0) return "For whoever is on the list.";
+  const shown: string[] = [];
+  for (const name of names.map((one) => short(one, CUT.name))) {
+    if (shown.join(", ").length + name.length > ASKED_UNITS) break;
+    shown.push(name);
+  }
+  const rest = names.length - shown.length;
+  if (rest > 0) return `For ${shown.join(", ")} and ${rest} more.`;
+  const last = shown.pop() ?? "";
+  return `For ${shown.length === 0 ? last : `${shown.join(", ")} or ${last}`}.`;
+}
+
+/** Of the names that a card lists. */
+const ASKED_UNITS = 100;
+
+/** Stands for a content that is kept out of chats. */
+export function withheldLine(fingerprint: string): string {
+  return `What this is about is not sent to chats. Read it on the server: holdpoint decisions ${fingerprint}`;
+}
+
 /** Stands for the text that goes with a choice, on a command line. */
 export const textPlaceholder = "<text>";
 
@@ -113,7 +135,8 @@ export function verdictLine(status: CardStatus, textUnits: number = CUT.excerpt)
     case "cancelled": {
       const by = byName(status.by);
       const reason = status.reason === undefined ? "" : `: ${short(status.reason, CUT.reason)}`;
-      return [`Cancelled${by}, `, day(status.at), `${reason}.`];
+      const where = status.channel === undefined ? "" : `, ${place(status.channel)}`;
+      return [`Cancelled${by}, `, day(status.at), `${where}${reason}.`];
     }
     case "superseded":
       return ["Out of date since ", day(status.at), ": a newer version of this question took its place."];
@@ -149,7 +172,7 @@ export function settledButton(status: CardStatus): Phrase {
     case "expired":
       return ["Expired ", clock(status.at)];
     case "cancelled":
-      return ["Cancelled ", clock(status.at)];
+      return [`Cancelled${status.by === undefined ? "" : ` by ${short(status.by, 16)}`} `, clock(status.at)];
     case "superseded":
       return ["Out of date"];
   }

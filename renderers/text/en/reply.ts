@@ -7,6 +7,7 @@ import { DECISION, TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Clock, Phrase, TimePiece } from "../phrase.ts";
 import { offlineLine, verdictLine } from "./card.ts";
 import { escalationPhrase, reminderPhrase } from "./notices.ts";
+import { operatorPhrase } from "./operator.ts";
 import { clock, plain } from "./time.ts";
 import { byName, characters, CUT, doneVerb, lowerFirst, outcome, place, quote, sentence, short } from "./words.ts";
 
@@ -99,7 +100,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
     case "help":
       return [helpText(code.waiting)];
     case "unknownCommand": {
-      const nearest = code.nearest === undefined ? "" : ` Did you mean ${short(code.nearest, CUT.given)}?`;
+      const nearest =
+        code.nearest === undefined ? " /help lists them." : ` Did you mean /${short(code.nearest, CUT.given)}?`;
       return [`${quote(code.given, CUT.given)} is not a command here.${nearest}`];
     }
     case "cancelled": {
@@ -157,6 +159,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return [`${short(code.title, 80)}: shown again below.`];
     case "recoverRefused":
       return [refusalText(code.given, code.reason)];
+    default:
+      return operatorPhrase(code);
   }
 }
 
@@ -221,9 +225,10 @@ function refusalText(given: string, reason: Extract<ReplyCode, { code: "recoverR
 }
 
 function helpText(waiting: number): string {
-  if (waiting === 0) return "Nothing waits for you. When something does, a card with buttons appears here.";
+  if (waiting === 0)
+    return "Nothing waits for you. When something does, a card with buttons appears here. /help lists what you can ask.";
   const cards = waiting === 1 ? "One decision waits" : `${waiting} decisions wait`;
-  return `${cards} for you. Tap a button on the card, or reply to the message that asks for text; plain messages decide nothing.`;
+  return `${cards} for you. Tap a button on the card, or reply to the message that asks for text; plain messages decide nothing. /decisions shows it again.`;
 }
 
 const more = (count: number): string => (count === 1 ? "one more" : `${count} more`);

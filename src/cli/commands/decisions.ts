@@ -1,12 +1,15 @@
 /**
- * `holdpoint decisions`: what waits for a person, where it was shown, and what happens without an answer.
+ * `holdpoint decisions`: what waits for a person, where it was shown, and what happens without an answer; or one decision whole.
  */
+import { renderTerminalCard } from "../../../renderers/terminal/index.ts";
 import type { DecisionSummary } from "../../client/index.ts";
 import type { Context } from "../context.ts";
 import { clean, hang } from "../layout.ts";
 import { deadlineLine, destinationLines, policyLines, resolutionLine } from "../story.ts";
 
-export async function decisions(context: Context, _args: string[], options: Record<string, unknown>): Promise<void> {
+export async function decisions(context: Context, args: string[], options: Record<string, unknown>): Promise<void> {
+  const [decision] = args;
+  if (decision !== undefined) return whole(context, decision);
   const all = options["all"] === true;
   const list = await context.withClient((client) => client.call("decision.list", { all }));
   context.result(list);
@@ -18,6 +21,15 @@ export async function decisions(context: Context, _args: string[], options: Reco
     if (i > 0) context.line();
     one(context, decision);
   }
+}
+
+/** One decision as a card, also what is kept out of chats. */
+async function whole(context: Context, decision: string): Promise<void> {
+  const shown = await context.withClient((client) => client.call("decision.show", { decision }));
+  context.result(shown);
+  const { card, state } = shown;
+  const options = { columns: context.width, plain: context.plain, now: Date.now(), nameZone: true };
+  context.lines(renderTerminalCard(card, state, options));
 }
 
 function one(context: Context, decision: DecisionSummary): void {

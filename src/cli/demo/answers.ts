@@ -3,7 +3,7 @@
  */
 import type { DecisionSummary } from "../../client/index.ts";
 import { usage } from "../context.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../contracts/nearest.ts";
 
 export interface GivenAnswer {
   readonly choice: string;

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isTimeZone } from "../time-zone.ts";
 import { choiceStyleSchema } from "./choices.ts";
 import { escalationCauseSchema } from "./policy.ts";
-import { presentationSchema } from "./presentation.ts";
+import { presentationSchema, type Presentation } from "./presentation.ts";
 import { digestSchema, fingerprintOf, timeSchema, type DecisionRequest } from "./request.ts";
 import { provenanceSchema, assuranceSchema } from "./answer.ts";
 
@@ -31,6 +31,8 @@ export const cardModelSchema = z.strictObject({
   fingerprint: z.string().regex(/^[0-9a-f]{6}$/),
   title: z.string(),
   presentation: presentationSchema,
+  /** What it says is kept out of chats: the presentation is empty here, and a reader is told where it can be read. */
+  withheld: z.literal(true).optional(),
   choices: z.array(cardChoiceSchema).min(1),
   workflowName: z.string(),
   runShortId: z.string(),
@@ -66,6 +68,8 @@ export const cardStatusSchema = z.discriminatedUnion("kind", [
     kind: z.literal("cancelled"),
     at: timeSchema,
     by: z.string().optional(),
+    /** Channel with its profile; `terminal` for this machine. */
+    channel: z.string().optional(),
     reason: z.string().optional(),
   }),
   /** Another version of the question took its place; this one can no longer be answered. */
@@ -116,6 +120,30 @@ export const cardStateSchema = z.strictObject({
   story: cardStorySchema.optional(),
 });
 export type CardState = z.infer<typeof cardStateSchema>;
+
+/**
+ * A card and its state as a chat may have them: of a sensitive presentation nothing but the title and the choices, and nothing of a text
+ * that answered it or that the run ended with.
+ */
+export function forChat(card: CardModel, state: CardState): { card: CardModel; state: CardState } {
+  if (card.presentation.sensitive !== true) return { card, state };
+  const presentation: Presentation = { ...card.presentation, summary: card.title, blocks: [] };
+  return {
+    card: { ...card, presentation, withheld: true },
+    state: {
+      ...state,
+      status: withoutText(state.status),
+      ...(state.story === undefined ? {} : { story: { outcome: state.story.outcome, at: state.story.at } }),
+    },
+  };
+}
+
+/** How a decision ended, without the text that went with it. */
+export function withoutText(status: CardStatus): CardStatus {
+  if (status.kind !== "chosen") return status;
+  const { text: _text, ...rest } = status;
+  return rest;
+}
 
 /** The card of a request. `timeZone` is the configured zone, `audience` the names of those asked. */
 export function cardOf(

@@ -4,6 +4,7 @@
 import { z } from "zod";
 
 import { cardStatusSchema } from "./card.ts";
+import { OPERATOR_REPLIES } from "./operator-codes.ts";
 import { escalationCauseSchema } from "./policy.ts";
 import { timeSchema } from "./request.ts";
 
@@ -13,6 +14,7 @@ const at = timeSchema;
 const count = z.number().int().nonnegative();
 
 export const replyCodeSchema = z.discriminatedUnion("code", [
+  ...OPERATOR_REPLIES,
   /** The answer came in; the verdict was not there in time and follows as a message. */
   z.strictObject({ code: z.literal("received") }),
   z.strictObject({ code: z.literal("chosen"), label, graceAfterOutage: z.boolean().optional() }),
@@ -97,7 +99,7 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
     queued: count,
     doubtful: z.array(z.strictObject({ id: z.string(), title: z.string(), at })),
   }),
-  /** Answer to the operator's `recover`: the message counts as arrived, or is sent again. */
+  /** Answer to the operator's `recover`: the message counts as arrived, is sent again, or is given up. */
   z.strictObject({
     code: z.literal("recovered"),
     id: z.string(),

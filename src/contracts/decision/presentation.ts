@@ -26,6 +26,8 @@ const shape = z.strictObject({
   schema: z.literal(PRESENTATION_SCHEMA),
   summary: z.string(),
   blocks: z.array(blockSchema),
+  /** Chats get the title and the choices only; the rest is shown on the server's own terminal. Absent = everything goes out. */
+  sensitive: z.literal(true).optional(),
 });
 export type Presentation = z.infer<typeof shape>;
 
@@ -35,7 +37,10 @@ export const presentationSchema = shape.superRefine((presentation, context) => {
   if (problem !== undefined) context.addIssue({ code: "custom", message: problem.text, path: [...problem.path] });
 });
 
-const authoredShape = shape.extend({ schema: z.enum([PRESENTATION_SCHEMA, EARLIER_SCHEMA]) });
+const authoredShape = shape.extend({
+  schema: z.enum([PRESENTATION_SCHEMA, EARLIER_SCHEMA]),
+  sensitive: z.boolean().optional(),
+});
 
 /**
  * The stored form of an authored presentation: our schema id, LF line ends, every limit checked. Nothing is trimmed
@@ -49,6 +54,7 @@ export function normalizePresentation(authored: unknown): Presentation {
     schema: PRESENTATION_SCHEMA,
     summary: normalizeLineEnds(given.summary),
     blocks: given.blocks.map(normalizeBlock),
+    ...(given.sensitive === true ? { sensitive: true } : {}),
   };
   const problem = presentationProblem(presentation);
   if (problem !== undefined) throw problemError("presentation", problem);

@@ -10,6 +10,7 @@
 import { z } from "zod";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
+import { OPERATOR_COMMANDS, operatorButtonSchema, operatorUseSchema } from "../decision/operator-codes.ts";
 import { notificationModelSchema } from "../notification.ts";
 import { errorRecordSchema } from "./shared.ts";
 
@@ -37,8 +38,8 @@ export const channelLaunchSchema = z.strictObject({
   /** Last update id handled in this channel epoch, or null to begin without offset. */
   cursor: z.number().int().nullable(),
   channelEpoch: z.number().int().positive(),
-  /** Operator commands to register with the service. */
-  commands: z.array(z.strictObject({ command: z.string(), description: z.string() })),
+  /** Operator commands to register with the service; the child has the words for them. */
+  commands: z.array(z.enum(OPERATOR_COMMANDS)),
   /** Places (chats) that may see those commands. */
   places: z.array(z.string()),
 });
@@ -65,10 +66,14 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     reply: replyCodeSchema,
     /** The configured zone for times in it. */
     timeZone: z.string(),
-    /** Button id (`buttonIdsOf`) → unguessable token; absent when the message has no live buttons. */
+    /** Button id (`buttonIdsOf`, `buttonKey`) → unguessable token; absent when the message has no live buttons. */
     tokens: z.record(z.string(), z.string()).optional(),
     /** Set when this message asks for text: the service should open a reply to it. */
     prompt: z.strictObject({ placeholder: z.string().max(64) }).nullable(),
+    /** Rows of buttons under an answer to an operator. */
+    buttons: z.array(z.array(operatorButtonSchema)).optional(),
+    /** What people did with its buttons. */
+    used: z.array(operatorUseSchema).optional(),
   }),
 ]);
 export type MessageContent = z.infer<typeof messageContentSchema>;
@@ -90,6 +95,8 @@ export const performSchema = z.strictObject({
   reference: referenceSchema.nullable(),
   /** Post as a reply to this message, when it still exists. */
   replyTo: referenceSchema.nullable(),
+  /** Readers should not be able to forward or save it, where the service knows such a thing. */
+  protect: z.boolean().optional(),
   /** Without marks on the text: the service refused them before. */
   plain: z.literal(true).optional(),
 });

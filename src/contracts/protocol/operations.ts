@@ -2,9 +2,11 @@
  * The operations of client.v1: name → payload and result. One table for the server's gateway, the client library and the docs.
  */
 import { z } from "zod";
+import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { escalationCauseSchema } from "../decision/policy.ts";
 import { INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
+import { runStatusSchema } from "../run-status.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
@@ -19,18 +21,7 @@ export const runSummarySchema = z.strictObject({
    * Display status, derived in one place. `queued` goes on by itself; `parked` does not, for the cause in `reason`, before the
    * command in a view's `nextStep`.
    */
-  status: z.enum([
-    "queued",
-    "running",
-    "waiting",
-    "paused",
-    "parked",
-    "completed",
-    "failed",
-    "timed_out",
-    "cancelled",
-    "ambiguous",
-  ]),
+  status: runStatusSchema,
   /** Why, in words, when it is not obvious: what it waits for, why it is parked, the error. */
   reason: z.string().nullable(),
   revision: z.number().int(),
@@ -429,6 +420,19 @@ export const OPERATIONS = {
     false,
     z.strictObject({ all: z.boolean() }),
     z.strictObject({ decisions: z.array(decisionSummarySchema) }),
+  ),
+  /** The whole card, for a person at the server's own terminal. */
+  "decision.show": operation(
+    false,
+    z.strictObject({ decision: name }),
+    z.strictObject({
+      decisionId: z.string(),
+      fingerprint: z.string(),
+      requestDigest: z.string(),
+      audience: z.string(),
+      card: cardModelSchema,
+      state: cardStateSchema,
+    }),
   ),
   "effect.list": operation(
     false,

@@ -6,7 +6,7 @@ import { toErrorRecord } from "../../contracts/errors.ts";
 import { OFFER } from "../../contracts/limits.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
-import type { Store } from "../../state/store.ts";
+import type { ServiceFacts, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Timer } from "../ports.ts";
 import { Pump } from "../pump.ts";
@@ -20,6 +20,10 @@ export interface ChannelSessionDeps {
   readonly log: Log;
   readonly wake: Wake;
   readonly access: AccessSource;
+  /** What the service can tell of itself in a chat. */
+  readonly facts: () => ServiceFacts;
+  /** Ends a runner that lost its claim. */
+  readonly stopRunner: (runnerEpoch: string) => Promise<void>;
   /** A poll came back: the channel hears. `drained` when nothing more was waiting. */
   readonly onHeard: (channelId: string, drained: boolean) => void;
 }
@@ -181,20 +185,24 @@ export class ChannelSession {
   }
 
   async #inbound(frame: Inbound): Promise<void> {
-    const { store, wake, access } = this.#deps;
+    const { store, wake, access, log } = this.#deps;
     const now = access();
-    const { verdict, ack } = await store.channels.receive({
+    const { ack, stop, verdict } = await store.channels.receive({
       channelId: this.channelId,
       adapterEpoch: this.adapterEpoch,
       inbound: frame,
       access: now,
+      // Only commands ask for it.
+      ...(frame.kind === "command" ? { service: this.#deps.facts() } : {}),
     });
+    // The command has released the claim; the processes follow, and nobody's verdict waits for them.
+    if (stop !== undefined && stop !== null)
+      this.#deps
+        .stopRunner(stop)
+        .catch((error: unknown) => log.error({ error: String(error) }, "stopping a runner failed"));
     this.#child.port.send({ type: "verdict", updateId: frame.updateId, verdict, ack, timeZone: now.timeZone });
     // One synchronous write for each tap would cost as much as a verdict's share of its commit; the inbox keeps every verdict anyway.
-    this.#deps.log.debug(
-      { channel: this.channelId, update: frame.updateId, kind: frame.kind, verdict },
-      "update handled",
-    );
+    log.debug({ channel: this.channelId, update: frame.updateId, kind: frame.kind, verdict }, "update handled");
     wake.runs();
     wake.channels();
     wake.views();

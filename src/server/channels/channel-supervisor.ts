@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { Config } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord, type ErrorRecord } from "../../contracts/errors.ts";
+import { OPERATOR_COMMANDS } from "../../contracts/decision/operator-codes.ts";
 import { PROCESS, WIRE } from "../../contracts/limits.ts";
 import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
 import { fromAdapterSchema, type FromAdapter, type ToAdapter } from "../../contracts/protocol/channel.ts";
@@ -21,9 +22,6 @@ export interface ChannelSpec {
   readonly tokenFile: string | null;
   readonly places: readonly string[];
 }
-
-/** Commands that the operator chat understands; registered with the service for the allowed places only. */
-const COMMANDS = [{ command: "workflow_channel", description: "status, or recover <id> confirm|retry" }];
 
 /** The channels that a configuration asks for. */
 export function channelSpecs(config: Config): ChannelSpec[] {
@@ -208,7 +206,7 @@ export class ChannelSupervisor {
       tokenFile: spec.tokenFile,
       cursor,
       channelEpoch,
-      commands: COMMANDS,
+      commands: [...OPERATOR_COMMANDS],
       places: [...spec.places],
     });
     const exit = await child.exited;

@@ -89,6 +89,10 @@ export function makeHandlers(core: ServerCore): Handlers {
       await core.waiting.look();
       return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
     },
+    "decision.show": async ({ decision }) => {
+      await core.waiting.look();
+      return read(store.read.decisions.card(decision));
+    },
     "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
     "effect.show": ({ effect }) => read(store.read.effects.get(effect)),
     "effect.settle": async (payload, caller) => {

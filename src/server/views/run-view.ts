@@ -1,9 +1,10 @@
-/** Run views, computed from domain rows. Display status is derived here and nowhere else (CONTRACTS 3.4, newest order). */
+/** Run views, computed from domain rows. */
 import { ERRORS, type ErrorRecord } from "../../contracts/errors.ts";
 import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import { FOLLOW_UP, PAGE } from "../../contracts/limits.ts";
 import type { CheckpointSummary, DecisionSummary, RunSummary, RunView } from "../../contracts/protocol/operations.ts";
 import { errorRecordSchema, type JsonValue } from "../../contracts/protocol/shared.ts";
+import { displayStatus } from "../../contracts/run-status.ts";
 import type { DecisionListRow, RunListRow, Store } from "../../state/store.ts";
 import { PROGRESS_KEYS, progressViews } from "./progress-view.ts";
 
@@ -87,21 +88,7 @@ export function decisionSummaries(
   return rows.map(({ runNo: _run, resourceNo: _resource, sendAgain: _again, ...decision }) => decision);
 }
 
-type DisplayStatus = RunSummary["status"];
 const TERMINAL = new Set<string>(["completed", "failed", "timed_out", "cancelled"]);
-
-/**
- * The one display status: terminal, ambiguous, paused, waiting, running, parked, queued, in this order. (CONTRACTS 3.4 has
- * no `parked`: there such a run looks like one that goes on by itself.)
- */
-export function displayStatus(row: RunListRow): DisplayStatus {
-  if (TERMINAL.has(row.status)) return row.status as DisplayStatus;
-  if (row.ambiguousEffects > 0) return "ambiguous";
-  if (row.paused) return "paused";
-  if (row.pendingDecision !== null || row.pendingCheckpoint !== null) return "waiting";
-  if (row.queueStatus === "starting" || row.queueStatus === "running") return "running";
-  return row.queueStatus === "parked" ? "parked" : "queued";
-}
 
 function summary(row: RunListRow, now: number): RunSummary {
   return {

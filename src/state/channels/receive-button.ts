@@ -1,5 +1,5 @@
 /**
- * A tap on a button under a message that is no card: the answer to "Did this arrive?", or the wish to see a card again. The token was looked up
+ * A tap on a button under a message that is no card: the answer to "Did this arrive?", the wish to see a card again, or what an operator chose. The token was looked up
  * and fits the message; what is left to judge is the person.
  */
 import { isHoldpointError } from "../../contracts/errors.ts";
@@ -9,10 +9,13 @@ import { offerAgain } from "../decisions/offers.ts";
 import { decisionById, decisionByNo, requestOf, resolutionOf, type DecisionRow } from "../decisions/rows.ts";
 import { replyForWinner } from "../../decision/index.ts";
 import type { ReplyRequest } from "../effects/content.ts";
-import { dropMessage, recoverMessage } from "../effects/operator.ts";
+import { recoverMessage } from "../effects/operator.ts";
 import { effectByNo, type EffectRow } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
+import { askerOf } from "./operator/asker.ts";
+import { press } from "./operator/press.ts";
 import type { Handled } from "./receive.ts";
+import { queueReply, type Origin } from "./replies.ts";
 import { sourceOf, type Tap, type TokenRow } from "./tap.ts";
 import type { ChannelRow } from "./rows.ts";
 
@@ -24,7 +27,8 @@ interface Person {
 
 export function receiveButton(tx: Tx, channel: ChannelRow, tap: Tap, token: TokenRow, access: Access): Handled {
   const message = effectByNo(tx, token.effectNo) as EffectRow;
-  const { reply } = tx.unpack(message.request) as unknown as ReplyRequest;
+  const { buttons, reply } = tx.unpack(message.request) as unknown as ReplyRequest;
+  if (buttons !== undefined) return pressed(tx, channel, tap, token, access);
   const told = (ack: ReplyCode): Handled => ({ verdict: ack.code, ack });
   const decision =
     reply.code === "offlineDigest" ? decisionById(tx, token.choice) : decisionByNo(tx, message.decisionNo as number);
@@ -33,6 +37,17 @@ export function receiveButton(tx: Tx, channel: ChannelRow, tap: Tap, token: Toke
   if (person === undefined) return told({ code: "notOnList" });
   if (reply.code === "didArrive") return told(settleDoubt(tx, token, decision, person));
   return told(showAgain(tx, token, decision, reply, person));
+}
+
+/** A button under an answer to an operator; what it has to say beside the toast goes where that answer is. */
+function pressed(tx: Tx, channel: ChannelRow, tap: Tap, token: TokenRow, access: Access): Handled {
+  const { place } = token;
+  const topic = token.destination.split("/")[2] ?? null;
+  const origin: Origin = { channel, updateId: tap.updateId, place, topic, timeZone: access.timeZone };
+  const asker = askerOf(tx, access, origin, tap.sender, tap.eventId);
+  const { ack, answer, stop, verdict } = press(asker, token, tap.reference as string);
+  if (answer !== undefined) queueReply(tx, origin, { ...answer, to: tap.reference });
+  return { verdict, ack, ...(stop === undefined ? {} : { stop }) };
 }
 
 function personOf(
@@ -62,8 +77,7 @@ function settleDoubt(tx: Tx, token: TokenRow, decision: DecisionRow, { actor, na
   if (doubt === undefined || effect === undefined) return refused("notInDoubt");
   const action = token.choice === "yes" ? "confirm" : token.choice === "resend" ? "retry" : "drop";
   try {
-    if (action === "drop") dropMessage(tx, effect, actor);
-    else recoverMessage(tx, effect, { action, part: null, reference: null, actor });
+    recoverMessage(tx, effect, { action, part: null, reference: null, actor });
   } catch (error) {
     // The state is checked before anything is written, so that this refusal leaves nothing behind.
     if (!isHoldpointError(error) || error.kind !== "effectState") throw error;

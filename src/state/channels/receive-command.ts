@@ -1,19 +1,25 @@
 /**
- * The operator's commands in a chat: `status`, and `recover <id> confirm|retry`. Anything else gets help.
+ * Commands in a chat: the operator's, and the older `/workflow-channel status` and `recover <id> confirm|retry`. One that there is not
+ * is told so; in a group, where it may have been meant for another bot, sparingly.
  */
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import { CHANNEL_COMMAND } from "../../contracts/decision/operator-codes.ts";
 import { isHoldpointError } from "../../contracts/errors.ts";
+import { DELIVERY } from "../../contracts/limits.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
 import type { Access } from "../decisions/access.ts";
 import { effectByRef } from "../effects/find.ts";
-import { recoverMessage } from "../effects/operator.ts";
+import { recoverMessage, titleOf } from "../effects/operator.ts";
 import { EFFECT_COLUMNS, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
 import type { Handled } from "./receive.ts";
 import { waitingIn } from "./receive-text.ts";
+import { answerCommand, unknownCommand } from "./operator/index.ts";
+import { askerOf } from "./operator/asker.ts";
 import { queueReply, type Origin } from "./replies.ts";
-import type { ChannelRow } from "./rows.ts";
+import { takeHelpTurn, type ChannelRow } from "./rows.ts";
+import type { ServiceFacts } from "./service-facts.ts";
 import { wellFormed } from "../decisions/well-formed.ts";
 
 export type ChatCommand = Extract<Inbound, { kind: "command" }>;
@@ -21,7 +27,13 @@ export type ChatCommand = Extract<Inbound, { kind: "command" }>;
 /** Messages in doubt that one status lists. */
 const LISTED = 10;
 
-export function receiveCommand(tx: Tx, channel: ChannelRow, command: ChatCommand, access: Access): Handled {
+export function receiveCommand(
+  tx: Tx,
+  channel: ChannelRow,
+  command: ChatCommand,
+  access: Access,
+  service: ServiceFacts | undefined,
+): Handled {
   const admitted = authorize(tx, access, channel.channelId, command);
   if (admitted !== "ok") return { verdict: admitted, ack: null };
   if (command.traits.length > 0) return { verdict: "ignored", ack: null };
@@ -32,19 +44,25 @@ export function receiveCommand(tx: Tx, channel: ChannelRow, command: ChatCommand
     topic: command.topic,
     timeZone: access.timeZone,
   };
-  const [word = "", ...rest] = command.args.trim().split(/\s+/);
-  const ours = command.command.replaceAll("_", "-") === "workflow-channel";
-  const reply =
-    ours && word === "status"
-      ? status(tx, origin)
-      : ours && word === "recover"
-        ? recover(tx, rest, command.sender.id, channel)
-        : undefined;
-  queueReply(tx, origin, {
-    reply: reply ?? { code: "help", waiting: waitingIn(tx, channel.channelId, command.place) },
-    to: command.reference,
-  });
-  return { verdict: reply?.code ?? "help", ack: null };
+  const name = command.command.toLowerCase().replaceAll("_", "-");
+  const asker = askerOf(tx, access, origin, command.sender, command.reference);
+  const known =
+    name === CHANNEL_COMMAND
+      ? { reply: channelCommand(tx, origin, command) }
+      : answerCommand(asker, name, command.args, service);
+  const direct = command.place === command.sender.id;
+  if (known === undefined && !direct && !takeHelpTurn(tx, channel.channelId, command.place, DELIVERY.helpEveryMs))
+    return { verdict: "ignored", ack: null };
+  const { stop, ...answer } = known ?? unknownCommand(command.command);
+  queueReply(tx, origin, { ...answer, to: command.reference });
+  return { verdict: answer.reply.code, ack: null, ...(stop === undefined ? {} : { stop }) };
+}
+
+function channelCommand(tx: Tx, origin: Origin, { args, sender }: ChatCommand): ReplyCode {
+  const [word = "", ...rest] = args.trim().split(/\s+/);
+  if (word === "status") return status(tx, origin);
+  if (word === "recover") return recover(tx, rest, sender.id, origin.channel);
+  return { code: "help", waiting: waitingIn(tx, origin.channel.channelId, origin.place) };
 }
 
 function status(tx: Tx, { channel, place }: Origin): ReplyCode {
@@ -111,12 +129,4 @@ function find(tx: Tx, given: string): EffectRow | "unknown" | "severalFit" {
     if (isHoldpointError(error) && error.kind === "ambiguousId") return "severalFit";
     throw error;
   }
-}
-
-function titleOf(tx: Tx, effect: EffectRow): string {
-  const row =
-    effect.decisionNo === null
-      ? undefined
-      : tx.get<{ title: string }>("SELECT title FROM human_decisions WHERE decision_no = ?", effect.decisionNo);
-  return row?.title ?? effect.effectType;
 }

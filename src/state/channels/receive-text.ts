@@ -56,7 +56,7 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
       ? { verdict: "ignored", ack: null }
       : say("editIgnored", { code: "editIgnored" });
   if (prompt === undefined || prompt.actorId !== message.sender.id || message.traits.includes("forwarded"))
-    return help(tx, origin, message.reference);
+    return help(tx, origin, message);
   if (message.text === "" || message.traits.includes("noText")) return say("textOnly", { code: "textOnly" });
   const decision = decisionByNo(tx, prompt.decisionNo);
   const answered = answerDecision(
@@ -130,10 +130,15 @@ function promptByEvidence(tx: Tx, channelId: string, message: Message, reference
   return prompt;
 }
 
-/** Help for stray text: only where a decision waits, and at most once a minute per place. */
-function help(tx: Tx, origin: Origin, to: string): Handled {
-  const waiting = waitingIn(tx, origin.channel.channelId, origin.place);
-  if (waiting === 0 || !takeHelpTurn(tx, origin.channel.channelId, origin.place, DELIVERY.helpEveryMs))
+/**
+ * Help for stray text, at most once a minute per place: to whoever writes to us alone or answers a message of ours; to others in a group
+ * only where a decision waits.
+ */
+function help(tx: Tx, origin: Origin, { direct, reference: to, replyTo }: Message): Handled {
+  const { channelId } = origin.channel;
+  const waiting = waitingIn(tx, channelId, origin.place);
+  const toUs = direct || (replyTo !== null && partByReference(tx, channelId, replyTo) !== undefined);
+  if ((waiting === 0 && !toUs) || !takeHelpTurn(tx, channelId, origin.place, DELIVERY.helpEveryMs))
     return { verdict: "ignored", ack: null };
   queueReply(tx, origin, { reply: { code: "help", waiting }, to });
   return { verdict: "help", ack: null };

@@ -13,12 +13,15 @@ import { receiveCommand } from "./receive-command.ts";
 import { receiveTap } from "./receive-tap.ts";
 import { receiveMessage } from "./receive-text.ts";
 import { spokenFor, type ChannelRow } from "./rows.ts";
+import type { ServiceFacts } from "./service-facts.ts";
 
 export interface ReceiveInput {
   readonly channelId: string;
   readonly adapterEpoch: string;
   readonly inbound: Inbound;
   readonly access: Access;
+  /** For the answers that tell how the service is. */
+  readonly service?: ServiceFacts;
 }
 
 export interface Handled {
@@ -26,6 +29,8 @@ export interface Handled {
   readonly verdict: string;
   /** What the tap is told; null = nothing. */
   readonly ack: ReplyCode | null;
+  /** Epoch of a runner that lost its claim by this and must be stopped. */
+  readonly stop?: string | null;
 }
 
 export interface ReceiveResult extends Handled {
@@ -36,7 +41,7 @@ export interface ReceiveResult extends Handled {
 /** Throws `channelUnknown`, or `protocolRejected` for an adapter that was replaced; otherwise every update gets a verdict. */
 export const receive = defineCommand(
   "channels.receive",
-  (tx: Tx, { access, adapterEpoch, channelId, inbound }: ReceiveInput): ReceiveResult => {
+  (tx: Tx, { access, adapterEpoch, channelId, inbound, service }: ReceiveInput): ReceiveResult => {
     const channel = spokenFor(tx, channelId, adapterEpoch);
     const before = inboxOf(tx, channel, inbound.updateId);
     if (before !== undefined && before.digest === inbound.digest) {
@@ -51,7 +56,7 @@ export const receive = defineCommand(
     const restarted =
       before !== undefined || (channel.cursor !== null && channel.cursor - inbound.updateId > CHANNEL.epochStepBack);
     if (restarted) channel.channelEpoch += 1;
-    const handled = handle(tx, channel, inbound, access);
+    const handled = handle(tx, channel, inbound, access, service);
     tx.run(
       "INSERT INTO channel_inbox (channel_id, channel_epoch, update_id, kind, verdict, ack, digest, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       channelId,
@@ -68,14 +73,20 @@ export const receive = defineCommand(
   },
 );
 
-function handle(tx: Tx, channel: ChannelRow, inbound: Inbound, access: Access): Handled {
+function handle(
+  tx: Tx,
+  channel: ChannelRow,
+  inbound: Inbound,
+  access: Access,
+  service: ServiceFacts | undefined,
+): Handled {
   switch (inbound.kind) {
     case "answer":
       return receiveTap(tx, channel, inbound, access);
     case "message":
       return receiveMessage(tx, channel, inbound, access);
     case "command":
-      return receiveCommand(tx, channel, inbound, access);
+      return receiveCommand(tx, channel, inbound, access, service);
     case "moved":
       if (!isPlaceAllowed(access, channel.channelId, inbound.place)) return { verdict: "silent", ack: null };
       markMoved(tx, channel.channelId, inbound.place, inbound.movedTo);

@@ -10,6 +10,7 @@ import type { DecisionRow } from "../decisions/rows.ts";
 import type { ReplyRequest } from "../effects/content.ts";
 import { insertEffect } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
+import type { Pressable } from "./operator/answer.ts";
 import type { ChannelRow } from "./rows.ts";
 
 /** Where an update came from and where its answer goes. */
@@ -28,12 +29,20 @@ export interface Reply {
   /** Decision whose chain tells about it. */
   readonly decision?: DecisionRow;
   readonly prompt?: { readonly placeholder: string };
+  readonly buttons?: readonly (readonly Pressable[])[];
+  readonly onlyFor?: string;
 }
 
 /** Queues a reply; returns its effect's number. */
-export function queueReply(tx: Tx, origin: Origin, { decision, prompt, reply, to }: Reply): number {
+export function queueReply(tx: Tx, origin: Origin, { buttons, decision, onlyFor, prompt, reply, to }: Reply): number {
   const { channel, place, timeZone, topic, updateId } = origin;
-  const request: ReplyRequest = { reply, timeZone, prompt: prompt ?? null };
+  const request: ReplyRequest = {
+    reply,
+    timeZone,
+    prompt: prompt ?? null,
+    ...(buttons === undefined || buttons.length === 0 ? {} : { buttons }),
+    ...(onlyFor === undefined ? {} : { onlyFor }),
+  };
   return insertEffect(tx, {
     purpose: "reply",
     effectType: `reply.${reply.code}`,

@@ -80,9 +80,16 @@ export function isUserAllowed(access: Access, channelId: string, actorId: string
   return profileOf(access, channelId)?.allowedUserIds.includes(actorId) === true;
 }
 
-/** Names of the persons of an audience; empty when it takes everybody whom the channel lets in. */
+/** Names of those who may answer for an audience; empty when no person with a name is among them. */
 export function askedNames(access: Access, audience: string): string[] {
-  return (own(access.audiences, audience)?.people ?? []).flatMap((id) => own(access.people, id)?.name ?? []);
+  const rule = own(access.audiences, audience);
+  const asked = rule?.people ?? Object.keys(access.people);
+  const channels = new Set(rule?.destinations.map((destination) => destination.split("/")[0] as string));
+  const heard = new Set([...channels].flatMap((channel) => profileOf(access, channel)?.allowedUserIds ?? []));
+  // Somebody without an account that is heard may still answer elsewhere, where the audience names them.
+  const canAnswer = (id: string): boolean =>
+    rule?.people !== undefined || own(access.people, id)?.telegram.some((account) => heard.has(account)) === true;
+  return asked.filter(canAnswer).flatMap((id) => own(access.people, id)?.name ?? []);
 }
 
 /** Ids of the persons who are asked, by the lists of the first audience and of the second one, if it is asked too. */
@@ -113,11 +120,7 @@ export function judgeSource(
 function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"], source: AnswerSource): ActorVerdict {
   const audience = own(access.audiences, name);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
-  const people: Person[] = Object.entries(access.people).map(([id, { name, telegram }]) => ({
-    id,
-    name,
-    accounts: accountsOf(source, id, telegram),
-  }));
+  const people = peopleOf(access, source);
   const rule: AudienceRule = {
     people: audience.people,
     assurance: audience.assurance === "remote" || policy.require?.assurance === "remote" ? "remote" : undefined,
@@ -135,6 +138,17 @@ function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"
   });
 }
 
-function accountsOf(source: AnswerSource, id: string, telegram: readonly string[]): Person["accounts"] {
-  return source.personId === id ? { telegram, [source.channel]: [source.actorId] } : { telegram };
+/** The configured people with their accounts; `source` may be known to be one of them. */
+export function peopleOf(access: Access, source?: AnswerSource): Person[] {
+  return Object.entries(access.people).map(([id, { name, telegram }]) => ({
+    id,
+    name,
+    accounts: accountsOf(source, id, telegram),
+  }));
+}
+
+function accountsOf(source: AnswerSource | undefined, id: string, telegram: readonly string[]): Person["accounts"] {
+  return source !== undefined && source.personId === id
+    ? { telegram, [source.channel]: [source.actorId] }
+    : { telegram };
 }

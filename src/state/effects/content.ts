@@ -1,9 +1,12 @@
 /**
  * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
  */
+import { forChat } from "../../contracts/decision/card.ts";
 import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
+import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
+import type { Pressable } from "../channels/operator/answer.ts";
 import { cardContent } from "../decisions/card.ts";
 import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
@@ -17,9 +20,22 @@ export interface ReplyRequest {
   readonly reply: ReplyCode;
   readonly timeZone: string;
   readonly prompt: { readonly placeholder: string } | null;
+  /** Rows of buttons under an answer to an operator. */
+  readonly buttons?: readonly (readonly Pressable[])[];
+  /** The only account that may press them. */
+  readonly onlyFor?: string;
 }
 
 type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
+
+/** The audience that a message is for, or undefined for an answer to somebody. */
+export function audienceOf(tx: Tx, effect: EffectRow): string | undefined {
+  if (effect.decisionNo !== null) return decisionByNo(tx, effect.decisionNo).audience;
+  if (effect.purpose !== "notification") return undefined;
+  const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
+  const sql = "SELECT audience FROM notifications WHERE notification_id = ?";
+  return tx.get<{ audience: string | null }>(sql, notificationId)?.audience ?? undefined;
+}
 
 const POST = { op: "post", part: null, reference: null } as const;
 
@@ -34,7 +50,7 @@ export function frameOf(
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
       const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
-      return { ...POST, content: cardContent(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
+      return { ...POST, content: chatCard(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
     }
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
@@ -43,17 +59,12 @@ export function frameOf(
         const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
         return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
       }
+      if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
     case "reply": {
-      const { prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
-      const ids = buttonIdsOf(reply);
-      const tokens = ids.length === 0 ? {} : { tokens: issue(tx, ids, effect.effectNo, attempt) };
-      return {
-        ...POST,
-        content: { kind: "reply", reply, timeZone, prompt, ...tokens },
-        replyTo: effect.targetReference,
-      };
+      const content = replyContent(tx, effect, attempt, []);
+      return { ...POST, content, replyTo: effect.targetReference };
     }
     case "notification": {
       const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
@@ -68,6 +79,12 @@ export function frameOf(
   }
 }
 
+/** The card without what a chat may not have. */
+function chatCard(...given: Parameters<typeof cardContent>): MessageContent {
+  const content = cardContent(...given);
+  return content.kind === "card" ? { ...content, ...forChat(content.card, content.state) } : content;
+}
+
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
   const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
   const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectNo, shown.attempt);
@@ -75,12 +92,46 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
   // Further buttons of the same copy: those that it has stay good, as nobody knows whether the edit will arrive.
   const pending = shown !== undefined && decision.status === "pending";
   const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
-  return cardContent(tx, decision, {
+  return chatCard(tx, decision, {
     tokens,
     of: shown === undefined ? undefined : effectByNo(tx, shown.effectNo),
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
+}
+
+/** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */
+function replyContent(tx: Tx, effect: EffectRow, attempt: number, used: OperatorUse[]): MessageContent {
+  const { buttons, prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+  const done = new Set(used.map(({ item }) => item));
+  const rows = buttons
+    ?.map((row) =>
+      row.filter(({ item }) => !done.has(item)).map(({ action, item }): OperatorButton => ({ action, item })),
+    )
+    .filter((row) => row.length > 0);
+  const ids = rows?.flat().map(buttonKey) ?? buttonIdsOf(reply);
+  return {
+    kind: "reply",
+    reply,
+    timeZone,
+    prompt,
+    ...(rows === undefined || rows.length === 0 ? {} : { buttons: rows }),
+    ...(ids.length === 0 ? {} : { tokens: issue(tx, ids, effect.effectNo, attempt) }),
+    ...(used.length === 0 ? {} : { used }),
+  };
+}
+
+/** An answer to an operator as it stands after its buttons were used. */
+function usedAnswer(tx: Tx, effect: EffectRow): MessageContent {
+  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
+  if (shown === undefined) throw new Error(`effect ${effect.effectId} edits a message that nobody knows`);
+  const used = tx
+    .all<OperatorUse & { by: string | null }>(
+      "SELECT item, action, name AS by, used_at AS at FROM operator_uses WHERE effect_no = ? ORDER BY item",
+      shown.effectNo,
+    )
+    .map(({ action, at, by, item }): OperatorUse => ({ action, item, ...(by === null ? {} : { by }), at }));
+  return replyContent(tx, effectByNo(tx, shown.effectNo) as EffectRow, shown.attempt, used);
 }
 
 function issueTokens(tx: Tx, decision: DecisionRow, effectNo: number, attempt: number): Record<string, string> {

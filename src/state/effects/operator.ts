@@ -28,12 +28,15 @@ import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "
 import { refuse } from "./refuse.ts";
 import { effectSummary, shownEffect } from "./views.ts";
 
-/** What a person says about an uncertain effect. `retry` does not claim to know: the new copy says that it may be a repeat. */
-export type Verdict = "applied" | "notApplied" | "retry";
+/**
+ * What a person says about an uncertain effect. `retry` does not claim to know: the new copy says that it may be a repeat. `dropped`
+ * does not either: a message that nobody needs any more is given up.
+ */
+export type Verdict = "applied" | "notApplied" | "retry" | "dropped";
 
 export interface SettleInput {
   readonly effect: string;
-  readonly outcome: Verdict;
+  readonly outcome: Exclude<Verdict, "dropped">;
   /** Output of an action that was applied. */
   readonly result: JsonValue | null;
   readonly receipt: Receipt | null;
@@ -66,30 +69,43 @@ export const recover = defineCommand("channels.recover", (tx: Tx, input: Recover
   withReceipt(tx, input.receipt, () => recoverMessage(tx, effectByRef(tx, input.effect), input)),
 );
 
-/** Settles one message; also the operation behind the operator's command in a chat. */
+/** Settles one message; also the operation behind the operator's commands and buttons in a chat, whose facts `via` tells. */
 export function recoverMessage(
   tx: Tx,
   effect: EffectRow,
-  input: Pick<RecoverInput, "action" | "part" | "reference" | "actor">,
+  input: Pick<RecoverInput, "part" | "reference" | "actor"> & {
+    readonly action: RecoverInput["action"] | "drop";
+    readonly via?: Readonly<Record<string, string | number | null>>;
+  },
 ): EffectSummary {
+  if (input.action === "drop") {
+    drop(tx, effect, input.actor);
+    return told(tx, effect, "dropped", input.actor, input.via);
+  }
   const outcome = input.action === "confirm" ? "applied" : "retry";
   if (effect.purpose === "action") settleAction(tx, effect, outcome, null);
   else settleMessage(tx, effect, outcome, input);
-  return told(tx, effect, outcome, input.actor);
+  return told(tx, effect, outcome, input.actor, input.via);
 }
 
-/** A person gives a message up whose arrival is not known: nothing more is sent. Throws `effectState`. */
-export function dropMessage(tx: Tx, effect: EffectRow, actor: Actor): void {
-  if (effect.status !== "ambiguous") throw wrongState(effect, "only an uncertain message can be dropped");
+/** A message whose arrival is not known is given up: nothing more is sent. Of an action somebody has to say what happened. */
+function drop(tx: Tx, effect: EffectRow, actor: Actor): void {
+  if (effect.purpose === "action" || effect.status !== "ambiguous")
+    throw wrongState(effect, "only an uncertain message can be dropped");
   refuse(tx, effect, new HoldpointError("messageDropped", `${actor.id} gave it up.`).toRecord());
-  told(tx, effect, "dropped", actor);
 }
 
-function told(tx: Tx, effect: EffectRow, outcome: Verdict | "dropped", actor: Actor): EffectSummary {
+function told(
+  tx: Tx,
+  effect: EffectRow,
+  outcome: Verdict,
+  actor: Actor,
+  via: Readonly<Record<string, string | number | null>> = {},
+): EffectSummary {
   tx.event(effect.resourceNo, {
     type: "effect.settled",
     actor,
-    payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status },
+    payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status, ...via },
   });
   return effectSummary(tx, shownEffect(tx, effect.effectId));
 }
@@ -115,7 +131,7 @@ function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonV
 function settleMessage(
   tx: Tx,
   effect: EffectRow,
-  outcome: Verdict,
+  outcome: Exclude<Verdict, "dropped">,
   named: { readonly part: number | null; readonly reference: string | null },
 ): void {
   if (outcome === "applied") confirm(tx, effect, named);
@@ -184,6 +200,15 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
   // Whoever sends it again wants the chat tried, whatever is known of it.
   if (effect.channelId !== null && effect.place !== null) revive(tx, effect.channelId, effect.place);
   moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+}
+
+/** What people call a message: the title of its decision, else its kind. */
+export function titleOf(tx: Tx, effect: EffectRow): string {
+  const row =
+    effect.decisionNo === null
+      ? undefined
+      : tx.get<{ title: string }>("SELECT title FROM human_decisions WHERE decision_no = ?", effect.decisionNo);
+  return row?.title ?? effect.effectType;
 }
 
 /** Whether the decision that a card or a question for text belongs to is over. */

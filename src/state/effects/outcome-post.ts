@@ -3,6 +3,7 @@
  * its own: an edit that fails silently would leave people with a question that is over.
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
+import { withoutText } from "../../contracts/decision/card.ts";
 import { statusOf } from "../decisions/card.ts";
 import { decisionByNo, requestOf, resolutionOf } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
@@ -14,7 +15,9 @@ export function postOutcome(tx: Tx, settlement: EffectRow): void {
   const decision = decisionByNo(tx, settlement.decisionNo as number);
   // What could not be added to a card that still waits is told with its outcome.
   if (decision.status === "pending") return;
-  const status = statusOf(requestOf(tx, decision), resolutionOf(tx, decision));
+  const asked = requestOf(tx, decision);
+  const known = statusOf(asked, resolutionOf(tx, decision));
+  const status = asked.presentation.sensitive === true ? withoutText(known) : known;
   const request: ReplyRequest = {
     reply: { code: "outcome", title: decision.title, fingerprint: decision.fingerprint, status },
     timeZone: decision.timeZone,

@@ -3,32 +3,39 @@ import { next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
 import { cancelDecisionOf } from "../decisions/cancel.ts";
 import type { Actor, Tx } from "../tx.ts";
-import { type Controlled, controlRun, refuseFinal, type RunControl } from "./control.ts";
+import {
+  controlFacts,
+  controlRun,
+  refuseFinal,
+  type Controlled,
+  type ControlledBy,
+  type RunControl,
+} from "./control.ts";
 import { endRun } from "./ending.ts";
 import { Progress } from "./progress.ts";
 import { openAttempt, type RunRow } from "./rows.ts";
 
 /** Throws `runState` for a run that has ended already. */
 export const cancel = defineCommand("runs.cancel", (tx, input: RunControl): Controlled =>
-  controlRun(tx, input, (run) => {
-    refuseFinal(run, "cancelled");
-    const reason = input.reason ?? null;
-    cancelDecisionOf(tx, run.runNo, { actor: input.actor, reason });
-    cancelActions(tx, run, input.actor);
-    const open = openAttempt(tx, run);
-    if (open !== undefined) {
-      const progress = new Progress(tx, run, open, null);
-      progress.finish({ outcome: "cancelled" });
-      progress.save();
-    }
-    tx.event(run.resourceNo, {
-      type: "run.cancelled",
-      actor: input.actor,
-      payload: { reason, nodeId: open?.nodeId ?? null },
-    });
-    return endRun(tx, run, { status: "cancelled", actor: input.actor, runner: "cancelled" });
-  }),
+  controlRun(tx, input, (run) => cancelRun(tx, run, input)),
 );
+
+/** Returns the epoch of the runner that must be stopped, or null. Throws `runState`. */
+export function cancelRun(tx: Tx, run: RunRow, by: ControlledBy): string | null {
+  const { actor } = by;
+  refuseFinal(run, "cancelled");
+  cancelDecisionOf(tx, run.runNo, by);
+  cancelActions(tx, run, actor);
+  const open = openAttempt(tx, run);
+  if (open !== undefined) {
+    const progress = new Progress(tx, run, open, null);
+    progress.finish({ outcome: "cancelled" });
+    progress.save();
+  }
+  const payload = { ...controlFacts(by), nodeId: open?.nodeId ?? null };
+  tx.event(run.resourceNo, { type: "run.cancelled", actor, payload });
+  return endRun(tx, run, { status: "cancelled", actor, runner: "cancelled" });
+}
 
 /** Actions that were not begun are cancelled; of those that were, nobody knows, and a person settles them. */
 function cancelActions(tx: Tx, run: RunRow, actor: Actor): void {

@@ -17,6 +17,28 @@ export interface RunControl {
   readonly actor: Actor;
 }
 
+/** Who controls a run, why, and over which channel if it was one. */
+export interface ControlledBy {
+  readonly actor: Actor;
+  readonly reason?: string | null | undefined;
+  /** The person as chats show them, and where they said it. */
+  readonly via?: {
+    readonly name: string | undefined;
+    readonly channel: string;
+    readonly actorId: string;
+    readonly eventId: string;
+    readonly updateId: number;
+  };
+}
+
+/** What an event tells of who controlled a run. */
+export function controlFacts({ reason, via }: ControlledBy): Record<string, string | number | null> {
+  const said = { reason: reason ?? null };
+  return via === undefined
+    ? said
+    : { ...said, by: via.name ?? null, channel: via.channel, actorId: via.actorId, updateId: via.updateId };
+}
+
 export interface Controlled extends Receipted<RunAck> {
   /** The runner that has lost its claim by this command and must be stopped. */
   readonly stop: { readonly runnerEpoch: string } | null;
@@ -50,17 +72,20 @@ export function refuseFinal(run: RunRow, what: string): void {
 
 /** One command: the flag, the queue and the claim. Pausing a paused run changes nothing. */
 export const pause = defineCommand("runs.pause", (tx, input: RunControl): Controlled =>
-  controlRun(tx, input, (run) => {
-    refuseFinal(run, "paused");
-    if (run.paused === 1) return null;
-    setPaused(tx, run, 1);
-    const parked = queueOf(tx, run.runNo).status === "parked";
-    if (!parked) parkQueue(tx, run.runNo, "paused", null);
-    const epoch = letGo(tx, run, "cancelled");
-    tx.event(run.resourceNo, { type: "run.paused", actor: input.actor, payload: { reason: input.reason ?? null } });
-    return epoch;
-  }),
+  controlRun(tx, input, (run) => pauseRun(tx, run, input)),
 );
+
+/** Returns the epoch of the runner that must be stopped, or null. Throws `runState`. */
+export function pauseRun(tx: Tx, run: RunRow, by: ControlledBy): string | null {
+  refuseFinal(run, "paused");
+  if (run.paused === 1) return null;
+  setPaused(tx, run, 1);
+  const parked = queueOf(tx, run.runNo).status === "parked";
+  if (!parked) parkQueue(tx, run.runNo, "paused", null);
+  const epoch = letGo(tx, run, "cancelled");
+  tx.event(run.resourceNo, { type: "run.paused", actor: by.actor, payload: controlFacts(by) });
+  return epoch;
+}
 
 /**
  * Takes the flag off and queues the run when there is something to execute; also the way out of parking.
@@ -68,16 +93,24 @@ export const pause = defineCommand("runs.pause", (tx, input: RunControl): Contro
  */
 export const resume = defineCommand("runs.resume", (tx, input: RunControl): Controlled =>
   controlRun(tx, input, (run) => {
-    refuseFinal(run, "resumed");
-    const wasPaused = run.paused === 1;
-    if (wasPaused) setPaused(tx, run, 0);
-    const obstacle = obstacleOf(tx, run);
-    if (obstacle === null) requeueRun(tx, run, { consecutiveErrors: 0, priority: run.status === "queued" ? 0 : 1 });
-    else if (!wasPaused) throw obstacle;
-    tx.event(run.resourceNo, { type: "run.unpaused", actor: input.actor, payload: { reason: input.reason ?? null } });
+    resumeRun(tx, run, input);
     return null;
   }),
 );
+
+/** Throws `runState`; why a run that is not paused cannot go on is in its details as `obstacle`. */
+export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
+  refuseFinal(run, "resumed");
+  const wasPaused = run.paused === 1;
+  if (wasPaused) setPaused(tx, run, 0);
+  const obstacle = obstacleOf(tx, run);
+  if (obstacle === null) requeueRun(tx, run, { consecutiveErrors: 0, priority: run.status === "queued" ? 0 : 1 });
+  else if (!wasPaused) throw obstacle;
+  tx.event(run.resourceNo, { type: "run.unpaused", actor: by.actor, payload: controlFacts(by) });
+}
+
+/** What keeps a run from being resumed. */
+export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "unsettled";
 
 function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
   run.paused = paused;
@@ -88,19 +121,23 @@ function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
 function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
   const queue = queueOf(tx, run.runNo);
   if (queue.status !== "parked")
-    return new HoldpointError("runState", `Run ${run.runId} is neither paused nor parked (${queue.status}).`);
+    return new HoldpointError("runState", `Run ${run.runId} is neither paused nor parked (${queue.status}).`, {
+      details: { obstacle: "notPaused" satisfies Obstacle },
+    });
   const checkpoint = pendingOf(tx, run.runNo);
   if (checkpoint !== undefined) {
     return new HoldpointError(
       "runState",
       `Run ${run.runId} waits for the answer to checkpoint ${checkpoint.shortId}.`,
       {
+        details: { obstacle: "waitsForCheckpoint" satisfies Obstacle },
         remedy: `Answer it: \`holdpoint answer ${checkpoint.shortId} <json|text>\`, or cancel the run.`,
       },
     );
   }
   if (openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {
+      details: { obstacle: "waitsForDecision" satisfies Obstacle },
       remedy: "Answer the decision (`holdpoint decisions`), or cancel the run.",
     });
   }
@@ -112,6 +149,7 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
   // The park reason may be 'paused' when the pause came second; people must see the true cause.
   tx.run("UPDATE run_queue SET park_reason = 'effectAmbiguous' WHERE run_no = ?", run.runNo);
   return new HoldpointError("runState", `Run ${run.runId} has an effect whose outcome nobody knows: ${effect.id}.`, {
+    details: { obstacle: "unsettled" satisfies Obstacle },
     remedy: `Settle it first: \`holdpoint effect settle ${effect.id} applied|notApplied|retry\`.`,
   });
 }

@@ -3,6 +3,7 @@ import type { NodeOutcome, Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { CONTENT, PAGE } from "../../contracts/limits.ts";
 import { type ReadDb, shownValue, unpackOrNull } from "../reading.ts";
+import type { Reader } from "../statements.ts";
 import { type HeldStep, heldStepOf } from "./held-step.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
@@ -141,6 +142,28 @@ interface Values {
 const VALUES = `SELECT r.input, r.final_output AS finalOutput, p.run_id AS restartOf, r.restart_number AS restartNumber, c.run_id AS restartedAs
   FROM runs r LEFT JOIN runs p ON p.run_no = r.parent_run_no LEFT JOIN runs c ON c.parent_run_no = r.run_no AND c.lineage_kind = 'restart'
   WHERE r.run_no = ?`;
+
+/** A reader that can unpack values: a command's Tx, or the read-only connection. */
+type RunReader = Reader & { unpack(text: string): JsonValue };
+
+/** Unfinished runs, newest first; a page. */
+export function openRuns(db: RunReader, page: { readonly limit: number; readonly from: number }): RunListRow[] {
+  const sql = `${LIST} WHERE r.status IN ('queued', 'running', 'waiting') ORDER BY r.run_no DESC LIMIT ? OFFSET ?`;
+  return db.all<RawRun>(sql, Math.min(page.limit, PAGE.rows), page.from).map((row) => asRow(db, row));
+}
+
+/** The runs that ended last started, newest first. */
+export function endedRuns(db: RunReader, limit: number): RunListRow[] {
+  const sql = `${LIST} WHERE r.finished_at IS NOT NULL ORDER BY r.run_no DESC LIMIT ?`;
+  return db.all<RawRun>(sql, Math.min(limit, PAGE.rows)).map((row) => asRow(db, row));
+}
+
+/** One run as lists have it. */
+export function listedRun(db: RunReader, runNo: number): RunListRow {
+  const row = db.get<RawRun>(`${LIST} WHERE r.run_no = ?`, runNo);
+  if (row === undefined) throw new Error(`run ${runNo} does not exist`);
+  return asRow(db, row);
+}
 
 // oxlint-disable-next-line explicit-function-return-type -- the object is the type
 export const reads = (db: ReadDb) => ({
@@ -297,7 +320,7 @@ function nextDueAt(db: ReadDb): number | null {
   );
 }
 
-function asRow(db: ReadDb, row: RawRun): RunListRow {
+function asRow(db: RunReader, row: RawRun): RunListRow {
   const { workflowPath: _path, projectPath: _project, definitionDigest: _digest, continuations: _count, ...rest } = row;
   return {
     ...rest,

@@ -187,10 +187,19 @@ describe("around messages", () => {
   });
 
   test("commands are registered in each place; a place that is not open does no harm", async () => {
-    await begin({ commands: [{ command: "workflow-channel", description: "Status" }], places: ["-77", "1001"] });
-    const { commands } = await sim.ledger.waitFor((state) => state.commands.length === 1 && state);
-    expect(commands[0]?.commands).toEqual([{ command: "workflow_channel", description: "Status" }]);
-    expect(commands[0]?.scope).toMatchObject({ type: "chat" });
+    await begin({ commands: ["problems", "help"], places: ["-77", "1001"] });
+    const { commands, requests } = await sim.ledger.waitFor((state) => state.commands.length === 1 && state);
+    expect(commands).toMatchObject([
+      {
+        scope: { type: "chat", chat_id: "1001" },
+        commands: [
+          { command: "problems", description: "What needs somebody" },
+          { command: "help", description: "What you can ask" },
+        ],
+      },
+    ]);
+    const asked = requests.filter(({ method }) => method === "setMyCommands");
+    expect(asked.map(({ verdict }) => verdict?.description)).toEqual(["Bad Request: chat not found", undefined]);
   });
 });
 

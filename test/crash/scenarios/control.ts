@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Stage } from "../stage.ts";
+import { botMessages, type LedgerMessage } from "../../../adapters/telegram/sim/index.ts";
+import type { Stage, World } from "../stage.ts";
 import { APPROVED, JOURNEY, openGate, runOf, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
 
 /** Paused in the middle of a step, and while the question waits; the answer of that time counts. */
@@ -47,6 +48,26 @@ const cancel: Scenario = {
   },
 };
 
+/** Cancelled from the chat: the command is answered with a question, and its button is pressed. */
+const chat: Scenario = {
+  async play(stage) {
+    stage.person.awake = false;
+    await stage.start();
+    const run = await stage.run(JOURNEY, "chat");
+    await untilAsked(stage, run);
+    stage.person.write(1_001, `/cancel ${run}`);
+    const question = ({ ledger }: World): LedgerMessage | undefined =>
+      botMessages(ledger, 1_001).find((message) => message.text.startsWith("Cancel this run?"));
+    const { id } = await stage.until("the question", question);
+    stage.person.press(1_001, id, "Cancel the run");
+    await stage.until("what was pressed", (world) => question(world)?.text.includes("Cancelled by"));
+    await untilEnded(stage, run);
+    return new Map([
+      [run, { status: "cancelled", decisions: ["cancelled explicit_cancel"], actions: ["prepare", "inspect"] }],
+    ]);
+  },
+};
+
 /**
  * A runner that lost its claim writes nothing more: the pause and a step of the runner reach the server in one turn, the pause
  * first. The server is held still while both are sent. In which order it reads them is the kernel's choice, so there are rounds.
@@ -81,4 +102,4 @@ async function fence(stage: Stage, title: string): Promise<string> {
   return run;
 }
 
-export const control = { pause, cancel, fenced };
+export const control = { pause, cancel, chat, fenced };

@@ -4,6 +4,7 @@
  */
 import Database from "better-sqlite3";
 import type { Config } from "../../../src/contracts/config.ts";
+import { buttonKey, type OperatorAction } from "../../../src/contracts/decision/operator-codes.ts";
 import type { DefinitionSnapshot } from "../../../src/contracts/definition.ts";
 import type { Inbound, MessageContent, Perform, Trait } from "../../../src/contracts/protocol/channel.ts";
 import { performSchema } from "../../../src/contracts/protocol/channel.ts";
@@ -387,6 +388,13 @@ export class World {
 
 export function tokensOf(perform: Perform): Record<string, string> {
   return perform.content?.kind === "card" ? (perform.content.tokens ?? {}) : {};
+}
+
+/** The token of a button under an answer to an operator. */
+export function buttonOf(perform: Perform, action: OperatorAction, item = -1): string {
+  const token = replyOf(perform).tokens?.[buttonKey({ action, item })];
+  if (token === undefined) throw new Error(`no button ${action} for item ${item}`);
+  return token;
 }
 
 export function cardOf(perform: Perform): Extract<MessageContent, { kind: "card" }> {

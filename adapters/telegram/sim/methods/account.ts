@@ -2,7 +2,7 @@
 import { badRequest } from "../api-error.ts";
 import { LIMITS } from "../limits.ts";
 import { wireBot, wireChat } from "../wire-shapes.ts";
-import { type Call, chatOf, json, requireAccess, text } from "./call.ts";
+import { type Call, chatCalled, chatOf, json, requireAccess, text } from "./call.ts";
 
 export function getMe({ world }: Call): unknown {
   return {
@@ -32,6 +32,21 @@ export function getChat(call: Call): unknown {
   };
 }
 
+const CHAT_SCOPES = new Set(["chat", "chat_administrators", "chat_member"]);
+const SCOPES = new Set(["default", "all_private_chats", "all_group_chats", "all_chat_administrators", ...CHAT_SCOPES]);
+
+/** The scope of a chat needs one that the bot knows and may see. */
+function checkScope(call: Call, scope: unknown): void {
+  if (typeof scope !== "object" || scope === null) throw badRequest("BotCommandScope must be an Object");
+  const { type, chat_id: id } = scope as Record<string, unknown>;
+  if (typeof type !== "string" || !SCOPES.has(type))
+    throw badRequest("can't parse BotCommandScope: Unsupported type specified");
+  if (!CHAT_SCOPES.has(type)) return;
+  if (typeof id !== "string" && typeof id !== "number")
+    throw badRequest(`can't parse BotCommandScope: Can't find field "chat_id"`);
+  requireAccess(chatCalled(call, String(id).trim()), "read");
+}
+
 export function setMyCommands(call: Call): unknown {
   const list = json(call, "commands", "can't parse commands JSON object");
   if (list === undefined) throw badRequest('can\'t find field "commands"');
@@ -48,6 +63,7 @@ export function setMyCommands(call: Call): unknown {
     return { command: name, description };
   });
   const scope = json(call, "scope", "can't parse BotCommandScope") ?? { type: "default" };
+  checkScope(call, scope);
   const languageCode = text(call, "language_code");
   const key = JSON.stringify([scope, languageCode]);
   const others = call.world.commands.filter((set) => JSON.stringify([set.scope, set.languageCode]) !== key);

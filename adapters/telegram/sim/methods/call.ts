@@ -44,7 +44,11 @@ export function json(call: Call, name: string, complaint: string): unknown {
 
 /** The chat of `chat_id`: a number, or @name for supergroups and channels. */
 export function chatOf(call: Call, name = "chat_id"): StoredChat {
-  const id = text(call, name).trim();
+  return chatCalled(call, text(call, name).trim());
+}
+
+/** The same, for an id that stands elsewhere. */
+export function chatCalled(call: Call, id: string): StoredChat {
   if (id === "") throw badRequest("chat_id is empty");
   const chat = id.startsWith("@")
     ? [...call.world.chats.values()].find(

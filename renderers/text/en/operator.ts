@@ -1,0 +1,279 @@
+// The operator chat in English: short lines for a phone, the answer to "does anything need me?" first.
+
+import type {
+  OperatorAction,
+  OperatorButton,
+  OperatorCommand,
+  OperatorReply,
+  OperatorUse,
+} from "../../../src/contracts/decision/operator-codes.ts";
+import { OPERATOR } from "../../../src/contracts/limits.ts";
+import type { RunStatus } from "../../../src/contracts/run-status.ts";
+import type { Phrase } from "../phrase.ts";
+import { clock } from "./time.ts";
+import { byName, CUT, quote, sentence, short } from "./words.ts";
+
+type Reply<Code extends OperatorReply["code"]> = Extract<OperatorReply, { code: Code }>;
+type Run = Reply<"runControlled">["run"];
+type Verb = Reply<"runControlled">["verb"];
+
+const DESCRIPTIONS: Readonly<Record<OperatorCommand, string>> = {
+  status: "How the service is",
+  decisions: "What waits for you, to show it again",
+  runs: "What is running",
+  run: "One run: /run 7k3f",
+  pause: "Pause a run: /pause 7k3f",
+  resume: "Let a run go on: /resume 7k3f",
+  cancel: "Cancel a run, after asking you: /cancel 7k3f",
+  monitors: "What is being watched",
+  problems: "What needs somebody",
+  help: "What you can ask",
+};
+
+/** Of a command, in the menu of the chat. */
+export function commandDescription(command: OperatorCommand): string {
+  return DESCRIPTIONS[command];
+}
+
+/** An answer to an operator, line by line. */
+export function operatorPhrase(code: OperatorReply): Phrase {
+  switch (code.code) {
+    case "serviceStatus":
+      return statusPhrase(code);
+    case "decisionList":
+      return decisionsPhrase(code);
+    case "runList":
+      return runsPhrase(code);
+    case "runDetail":
+      return runPhrase(code);
+    case "runWanted":
+      return [wantedText(code)];
+    case "runUnknown":
+      return [`No run fits ${quote(code.given, CUT.given)}. /runs lists them.`];
+    case "runSeveral":
+      return [
+        lines(
+          `${quote(code.given, CUT.given)} fits several runs:`,
+          code.runs.map((run) => bullet(short(run, 60))),
+        ),
+      ];
+    case "runControlled":
+      return [`${DONE[code.verb]}: ${runName(code.run)}.`];
+    case "runRefused":
+      return [refusedText(code)];
+    case "cancelAsk":
+      return [`Cancel this run? It cannot be undone.\n${runLine(code.run)}`];
+    case "problemList":
+      return problemsPhrase(code);
+    case "noMonitors":
+      return ["There are no monitors yet."];
+    case "commandHelp":
+      return [helpText(code)];
+    case "offeredAgain":
+      return [`${quote(code.title, OPERATOR.titleUnits)} is shown again below.`];
+    case "decisionOver":
+      return [`${quote(code.title, OPERATOR.titleUnits)} does not wait any more.`];
+    case "moreBelow":
+      return ["More below."];
+    case "runKept":
+      return [`Run ${short(code.run, CUT.run)} goes on.`];
+    case "buttonUsed":
+      return [`This was used already${byName(code.by)} at `, clock(code.at), "."];
+    case "buttonOfOther":
+      return ["Only the person who asked may press this."];
+  }
+}
+
+/** The label of a button under an answer. */
+export function operatorButton({ action, item }: OperatorButton): string {
+  const number = item > 0 ? ` ${item}` : "";
+  switch (action) {
+    case "showAgain":
+      return `Show${number} again`;
+    case "more":
+      return "More";
+    case "arrived":
+      return `${item}: Yes`;
+    case "sendAgain":
+      return `${item}: Send again`;
+    case "drop":
+      return `${item}: Drop`;
+    case "cancelRun":
+      return "Cancel the run";
+    case "keepRun":
+      return "Keep it";
+  }
+}
+
+/** "2: sent again, Ann 12:03": what was done with an answer's button, under that answer. */
+export function usePhrase({ action, at, by, item }: OperatorUse): Phrase {
+  const done = USED[action];
+  const what = item > 0 && done.numbered ? `${item}: ${done.text.toLowerCase()}` : done.text;
+  return [`${what}${byName(by)}, `, clock(at), "."];
+}
+
+const USED: Readonly<Record<OperatorAction, { readonly text: string; readonly numbered: boolean }>> = {
+  showAgain: { text: "Shown again", numbered: true },
+  more: { text: "More was shown", numbered: false },
+  arrived: { text: "Did arrive", numbered: true },
+  sendAgain: { text: "Sent again", numbered: true },
+  drop: { text: "Dropped", numbered: true },
+  cancelRun: { text: "Cancelled", numbered: false },
+  keepRun: { text: "Kept", numbered: false },
+};
+
+const DONE: Readonly<Record<Verb, string>> = { pause: "Paused", resume: "Goes on", cancel: "Cancelled" };
+
+const STATUS: Readonly<Record<RunStatus, string>> = {
+  queued: "waits for its turn",
+  running: "running",
+  waiting: "waits for an answer",
+  paused: "paused",
+  parked: "stands still",
+  ambiguous: "needs somebody",
+  completed: "completed",
+  failed: "failed",
+  timed_out: "timed out",
+  cancelled: "cancelled",
+};
+
+function runName({ run, workflow }: Run): string {
+  return `run ${short(run, CUT.run)} (${short(workflow, CUT.workflow)})`;
+}
+
+function runLine({ run, status, title, workflow }: Run): string {
+  const named = title === undefined ? "" : `, ${short(title, OPERATOR.titleUnits)}`;
+  return `${short(run, CUT.run)} \u00b7 ${short(workflow, CUT.workflow)}${named}: ${STATUS[status]}`;
+}
+
+const bullet = (text: string): string => `\u2022 ${text}`;
+const lines = (first: string, rest: readonly string[]): string => [first, ...rest].join("\n");
+const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
+
+function statusPhrase(code: Reply<"serviceStatus">): Phrase {
+  const { channels, decisions, problems, runs, since } = code;
+  const phrase: Phrase[number][] =
+    since === undefined ? ["Service: running"] : ["Service: running since ", clock(since)];
+  for (const { channel, lastPollAt, state } of channels) {
+    const name = `\n${short(channel, CUT.given)}: ${CHANNEL[state]}`;
+    if (lastPollAt === undefined) phrase.push(`${name}, not heard yet`);
+    else phrase.push(`${name}, last heard `, clock(lastPollAt));
+  }
+  const counts = runs.map(({ count, status }) => `${count} ${STATUS[status]}`).join(", ");
+  phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
+  phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
+  phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);
+  return [...phrase, "\nChecks: none"];
+}
+
+const CHANNEL: Readonly<Record<Reply<"serviceStatus">["channels"][number]["state"], string>> = {
+  starting: "starting",
+  ready: "connected",
+  down: "down",
+  stopped: "stopped",
+};
+
+function decisionsPhrase({ from, items, total }: Reply<"decisionList">): Phrase {
+  if (total === 0) return ["No decision waits for you."];
+  const phrase: Phrase[number][] = [
+    total === 1 ? "One decision waits for you:" : `${total} decisions wait for you${shown(from, items.length, total)}:`,
+  ];
+  for (const { deadlineAt, fingerprint, item, run, title } of items) {
+    phrase.push(
+      `\n${item}. ${short(title, OPERATOR.titleUnits)} \u00b7 run ${short(run, CUT.run)} \u00b7 ${short(fingerprint, 6)}`,
+    );
+    if (deadlineAt !== undefined) phrase.push(", until ", clock(deadlineAt));
+  }
+  return phrase;
+}
+
+function runsPhrase({ from, items, total }: Reply<"runList">): Phrase {
+  const head =
+    total === 0
+      ? "No run is unfinished."
+      : `${many(total, "unfinished run", "unfinished runs")}${shown(from, items.length, total)}:`;
+  return [
+    lines(
+      head,
+      items.map((run) => bullet(runLine(run))),
+    ),
+  ];
+}
+
+/** ", 7 to 12" for a page of several. */
+function shown(from: number, count: number, total: number): string {
+  const last = Math.min(from + count, total);
+  return from === 0 && last >= total ? "" : `, ${from + 1} to ${last}`;
+}
+
+function runPhrase(code: Reply<"runDetail">): Phrase {
+  const { createdAt, decision, error, finishedAt, node, run, steps } = code;
+  const phrase: Phrase[number][] = [runLine(run), "\nStarted ", clock(createdAt)];
+  if (finishedAt !== undefined) phrase.push(", ended ", clock(finishedAt));
+  phrase.push(`\n${many(steps, "step", "steps")}${node === undefined ? "" : `, at ${short(node, CUT.workflow)}`}`);
+  if (decision !== undefined) phrase.push(`\nWaits for: ${short(decision, OPERATOR.titleUnits)}`);
+  if (error !== undefined) phrase.push(`\n${sentence(short(error, CUT.excerpt))}`);
+  return phrase;
+}
+
+function wantedText({ runs, verb }: Reply<"runWanted">): string {
+  if (runs.length === 0) return `There is no run to ${verb === "run" ? "show" : verb}.`;
+  return lines(
+    `Which run? Write /${verb} and its id:`,
+    runs.map((run) => bullet(runLine(run))),
+  );
+}
+
+function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
+  const name = runName(run);
+  switch (reason) {
+    case "ended":
+      return `Not ${verb === "cancel" ? "cancelled" : verb === "pause" ? "paused" : "resumed"}: ${name} ended, ${STATUS[run.status]}.`;
+    case "notPaused":
+      return `Nothing to resume: ${name} is neither paused nor standing still.`;
+    case "waitsForDecision":
+      return `Nothing to resume: ${name} waits for a decision. /decisions shows what waits for you.`;
+    case "waitsForCheckpoint":
+      return `Nothing to resume: ${name} waits for an answer that is given on the server.`;
+    case "unsettled":
+      return `Not resumed: of ${name} nobody knows whether an action took effect. Somebody has to say so on the server.`;
+  }
+}
+
+function problemsPhrase({ from, items, runs, total }: Reply<"problemList">): Phrase {
+  if (total === 0 && runs.length === 0) return ["Nothing needs you."];
+  const phrase: Phrase[number][] = [];
+  if (total > 0)
+    phrase.push(`${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`);
+  for (const { at, destination, id, item, problem, title } of items) {
+    const what = title === undefined ? `message ${short(id, 16)}` : quote(title, OPERATOR.titleUnits);
+    const where = short(destination, CUT.given);
+    phrase.push(
+      problem === "inDoubt"
+        ? `\n${item}. Did ${what} arrive in ${where}? Telegram did not confirm it, sent `
+        : `\n${item}. ${what.charAt(0).toUpperCase()}${what.slice(1)} could not be shown in ${where}, made `,
+      clock(at),
+    );
+  }
+  if (runs.length > 0) {
+    const head = `${phrase.length === 0 ? "" : "\n"}Runs that need somebody:`;
+    phrase.push(
+      lines(
+        head,
+        runs.map((run) => bullet(runLine(run))),
+      ),
+    );
+  }
+  return phrase;
+}
+
+function helpText({ commands, waiting }: Reply<"commandHelp">): string {
+  const head =
+    waiting === 0
+      ? "Nothing waits for you. When something does, a card with buttons appears here. You can ask:"
+      : `${waiting === 1 ? "One decision waits" : `${waiting} decisions wait`} here: tap a button on the card. You can ask:`;
+  return lines(
+    head,
+    commands.map((command) => `/${command} ${DESCRIPTIONS[command]}`),
+  );
+}

@@ -1,0 +1,98 @@
+/**
+ * What needs somebody: messages whose arrival nobody knows, cards that no destination could show, runs that do not go on. A person
+ * settles a message with a button, by the operation that `channel recover` has.
+ */
+import { isHoldpointError } from "../../../contracts/errors.ts";
+import { OPERATOR, PAGE } from "../../../contracts/limits.ts";
+import type { ReplyCode } from "../../../contracts/decision/codes.ts";
+import type { OperatorAction } from "../../../contracts/decision/operator-codes.ts";
+import { decisionByNo, isPending } from "../../decisions/rows.ts";
+import { recoverMessage, titleOf } from "../../effects/operator.ts";
+import { EFFECT_COLUMNS, effectById, type EffectRow } from "../../effects/rows.ts";
+import type { OperatorAnswer, Pressable } from "./answer.ts";
+import { mayAnswer, mayName, type Asker } from "./asker.ts";
+import { moreButton } from "./paging.ts";
+import { stuckRuns } from "./runs.ts";
+
+const IN_DOUBT = `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'ambiguous' AND e.purpose <> 'action' ORDER BY e.effect_no LIMIT ${PAGE.rows}`;
+const UNDELIVERABLE = `SELECT ${EFFECT_COLUMNS} FROM human_decisions d JOIN effects e ON e.decision_no = d.decision_no
+  WHERE d.status = 'pending' AND e.purpose = 'delivery' AND e.status = 'rejected' AND NOT EXISTS (SELECT 1 FROM effects o
+    WHERE o.decision_no = d.decision_no AND o.purpose = 'delivery' AND o.status NOT IN ('rejected', 'cancelled'))
+  ORDER BY e.effect_no LIMIT ${PAGE.rows}`;
+
+type Problem = { readonly effect: EffectRow; readonly problem: "inDoubt" | "undeliverable" };
+
+/** Messages that this person may settle: those of the channel, and cards that they may answer themselves. */
+export function problemsFor(asker: Asker): Problem[] {
+  const { tx } = asker;
+  return [
+    ...tx.all<EffectRow>(IN_DOUBT).map((effect): Problem => ({ effect, problem: "inDoubt" })),
+    ...tx.all<EffectRow>(UNDELIVERABLE).map((effect): Problem => ({ effect, problem: "undeliverable" })),
+  ].filter(({ effect }) => maySettle(asker, effect));
+}
+
+function maySettle(asker: Asker, effect: EffectRow): boolean {
+  if (effect.purpose === "action") return false;
+  if (effect.channelId === asker.origin.channel.channelId) return true;
+  return effect.decisionNo !== null && mayAnswer(asker, decisionByNo(asker.tx, effect.decisionNo));
+}
+
+export function listProblems(asker: Asker, from: number): OperatorAnswer {
+  const all = problemsFor(asker);
+  const page = all.slice(from, from + OPERATOR.pageItems);
+  const items = page.map(({ effect, problem }, at) => ({
+    item: from + at + 1,
+    problem,
+    id: effect.shortId,
+    ...titleHere(asker, effect),
+    destination: effect.destination as string,
+    at: effect.createdAt,
+  }));
+  const rows = page.map(({ effect, problem }, at) => buttonsFor(asker, effect, problem, from + at + 1));
+  const runs = from > 0 ? [] : stuckRuns(asker.tx).slice(0, OPERATOR.candidates);
+  return {
+    reply: { code: "problemList", items, runs, from, total: all.length },
+    buttons: [...rows, ...moreButton("problems", from + page.length, all.length)],
+  };
+}
+
+/** Nothing is sent again for a decision that is over. */
+function buttonsFor({ tx }: Asker, effect: EffectRow, problem: Problem["problem"], item: number): Pressable[] {
+  const over = effect.decisionNo !== null && !isPending(tx, effect.decisionNo);
+  const actions: OperatorAction[] =
+    problem === "undeliverable" ? ["sendAgain"] : over ? ["arrived", "drop"] : ["arrived", "sendAgain", "drop"];
+  return actions.map((action) => ({ action, item, target: effect.effectId }));
+}
+
+function titleHere(asker: Asker, effect: EffectRow): { title?: string } {
+  const { origin, tx } = asker;
+  const named =
+    effect.decisionNo === null ? effect.place === origin.place : mayName(asker, decisionByNo(tx, effect.decisionNo));
+  return named ? { title: titleOf(tx, effect) } : {};
+}
+
+const RECOVER = { arrived: "confirm", sendAgain: "retry", drop: "drop" } as const;
+
+/** Settles a message as the button says. */
+export function settleProblem(asker: Asker, action: keyof typeof RECOVER, effectId: string): ReplyCode {
+  const { actor, name, origin, tx } = asker;
+  const effect = effectById(tx, effectId);
+  if (effect === undefined || !maySettle(asker, effect)) return { code: "notOnList" };
+  const wanted = RECOVER[action];
+  const via = { by: name ?? null, channel: origin.channel.channelId, updateId: origin.updateId };
+  try {
+    recoverMessage(tx, effect, { action: wanted, part: null, reference: null, actor, via });
+  } catch (error) {
+    // The state is checked before anything is written, so that this refusal leaves nothing behind.
+    if (!isHoldpointError(error) || error.kind !== "effectState") throw error;
+    const decided = effect.decisionNo !== null && !isPending(tx, effect.decisionNo);
+    const reason = wanted === "retry" && decided ? "decided" : "notInDoubt";
+    return { code: "recoverRefused", given: effect.shortId, reason };
+  }
+  return {
+    code: "recovered",
+    id: effect.shortId,
+    action: wanted,
+    title: titleHere(asker, effect).title ?? effect.shortId,
+  };
+}

@@ -1,0 +1,436 @@
+/** The operator chat: what a command is answered, what a button does, and who may. */
+import { describe, expect, it } from "vitest";
+import { displayStatus } from "../../../src/contracts/run-status.ts";
+import type { OperatorAction } from "../../../src/contracts/decision/operator-codes.ts";
+import type { Perform } from "../../../src/contracts/protocol/channel.ts";
+import {
+  ANN,
+  BEA,
+  buttonOf,
+  cardOf,
+  ELSEWHERE,
+  GUEST,
+  LOBBY,
+  MAIN,
+  OPS,
+  replyOf,
+  STRANGER,
+  World,
+  ACCESS,
+  type Posted,
+  type TapOptions,
+} from "../decisions/fixture.ts";
+import { claimNext } from "../fixture.ts";
+
+type Received = Awaited<ReturnType<World["command"]>>;
+
+/** A world in which Ann's private chat is allowed too. */
+async function open(): Promise<World> {
+  const world = await World.open();
+  const main = ACCESS.profiles["main"]!;
+  world.access = {
+    ...ACCESS,
+    profiles: { main: { ...main, allowedChatIds: [...main.allowedChatIds, ANN, BEA] } },
+  };
+  return world;
+}
+
+function write(world: World, text: string, options: TapOptions = {}): Promise<Received> {
+  const [command = "", ...args] = text.split(" ");
+  return world.command(args.join(" "), { command, ...options });
+}
+
+/** What a command is answered: the frame that goes out next, sent. */
+async function ask(world: World, text: string, options: TapOptions = {}): Promise<Posted> {
+  await write(world, text, options);
+  return world.deliver();
+}
+
+const press = (world: World, posted: Posted, action: OperatorAction, item = -1, options: TapOptions = {}) =>
+  world.tapToken(buttonOf(posted.perform, action, item), {
+    reference: posted.references[0] as string,
+    place: posted.perform.destination.split("/")[1] as string,
+    ...options,
+  });
+
+const events = (world: World, type: string): { actor: string; payload: string }[] =>
+  world.all(`SELECT actor_id AS actor, payload FROM events WHERE event_type = '${type}' ORDER BY recorded_at`);
+
+const kinds = (frames: Perform[]): string[] =>
+  frames.map(({ content, op }) => `${op} ${content?.kind === "reply" ? content.reply.code : content?.kind}`);
+
+describe("who is heard", () => {
+  it.each([
+    ["a stranger in an allowed chat", { user: STRANGER }, "notOnList"],
+    ["an operator in a chat that is not allowed", { place: ELSEWHERE }, "silent"],
+    ["a message that was edited into a command", { traits: ["edited"] }, "ignored"],
+    ["a forwarded command", { traits: ["forwarded"] }, "ignored"],
+  ] as [string, TapOptions, string][])("%s gets no answer and cancels nothing", async (_who, options, verdict) => {
+    const world = await open();
+    const asked = await world.ask();
+    await world.drain();
+    expect(await write(world, `cancel ${asked.runId}`, options)).toMatchObject({ verdict });
+    expect(await world.drain()).toEqual([]);
+    expect(world.store.read.runs.get(asked.runId).status).toBe("waiting");
+  });
+});
+
+describe("commands that there are not, and plain words", () => {
+  it("get help in a private chat, also when nothing waits, once a minute for plain words", async () => {
+    const world = await open();
+    expect(replyOf((await ask(world, "desicions", { place: ANN })).perform).reply).toEqual({
+      code: "unknownCommand",
+      given: "desicions",
+      nearest: "decisions",
+    });
+    const yes = { ...(await sayDirect(world, "yes")) };
+    expect(yes).toMatchObject({ verdict: "help" });
+    expect(kinds(await world.drain())).toEqual(["post help"]);
+    expect(await sayDirect(world, "yes")).toMatchObject({ verdict: "ignored" });
+    world.clock.advance(60_000);
+    expect(await sayDirect(world, "yes?")).toMatchObject({ verdict: "help" });
+  });
+
+  it("get help once a minute in a group, where they may be meant for another bot", async () => {
+    const world = await open();
+    expect(await write(world, "weather")).toMatchObject({ verdict: "unknownCommand" });
+    expect(await write(world, "weather")).toMatchObject({ verdict: "ignored" });
+    expect(await world.say("yes")).toMatchObject({ verdict: "ignored" });
+    const [told] = [await world.deliver()];
+    expect(replyOf(told.perform).reply.code).toBe("unknownCommand");
+    world.clock.advance(60_000);
+    // Who answers a message of ours is not left alone with it.
+    expect(await world.say("yes", { replyTo: told.references[0] as string })).toMatchObject({ verdict: "help" });
+  });
+});
+
+function sayDirect(world: World, text: string): Promise<Received> {
+  const updateId = world.nextUpdate();
+  return world.receive({
+    type: "inbound",
+    updateId,
+    digest: `d-${updateId}`,
+    sentAt: null,
+    kind: "message",
+    text,
+    place: ANN,
+    topic: null,
+    reference: world.reference(ANN),
+    replyTo: null,
+    sender: { id: ANN, name: "Ann" },
+    traits: [],
+    direct: true,
+  });
+}
+
+describe("/help, /monitors, /status", () => {
+  it("list what can be asked, say that there are no monitors, and tell how it stands", async () => {
+    const world = await open();
+    expect(replyOf((await ask(world, "help")).perform).reply).toMatchObject({ code: "commandHelp", waiting: 0 });
+    expect(replyOf((await ask(world, "start")).perform).reply).toMatchObject({ code: "commandHelp" });
+    expect(replyOf((await ask(world, "monitors")).perform).reply).toEqual({ code: "noMonitors" });
+    await world.ask();
+    await world.deliver();
+    expect(replyOf((await ask(world, "status")).perform).reply).toEqual({
+      code: "serviceStatus",
+      channels: [],
+      runs: [{ status: "waiting", count: 1 }],
+      decisions: 1,
+      problems: 0,
+    });
+    // An operator who may not answer it is told that nothing waits.
+    expect(replyOf((await ask(world, "status", { user: GUEST })).perform).reply).toMatchObject({ decisions: 0 });
+  });
+});
+
+describe("/decisions", () => {
+  it("shows a card again, once for each button; the copies belong to one decision", async () => {
+    const world = await open();
+    const asked = await world.ask();
+    const first = await world.deliver();
+    const list = await ask(world, "decisions");
+    expect(replyOf(list.perform).reply).toMatchObject({
+      code: "decisionList",
+      total: 1,
+      items: [{ item: 1, title: "Approve the deployment", fingerprint: asked.fingerprint }],
+    });
+    expect(await press(world, list, "showAgain", 1)).toMatchObject({
+      ack: { code: "offeredAgain", title: "Approve the deployment" },
+    });
+    expect(await press(world, list, "showAgain", 1)).toMatchObject({ ack: { code: "buttonUsed", by: "Ann" } });
+    const frames = [await world.deliver(), await world.deliver()];
+    expect(kinds(frames.map(({ perform }) => perform)).toSorted()).toEqual(["edit decisionList", "post card"]);
+    const again = frames.find(({ perform }) => perform.op === "post") as Posted;
+    expect(await world.tap(again, "approve", { user: BEA })).toMatchObject({ verdict: "accepted" });
+    const edits = (await world.drain()).filter(({ op }) => op === "edit");
+    expect(new Set(edits.map(({ reference }) => reference))).toEqual(
+      new Set([...first.references, ...again.references]),
+    );
+    expect(events(world, "decision.offeredAgain")).toMatchObject([{ actor: "ann" }]);
+  });
+
+  it("shows a card of a group in the private chat of somebody who may answer, and to nobody else", async () => {
+    const world = await open();
+    await world.ask();
+    await world.deliver();
+    const list = await ask(world, "decisions", { place: ANN });
+    await press(world, list, "showAgain", 1, { place: ANN });
+    const frames = await world.drain();
+    expect(frames.find(({ op }) => op === "post")).toMatchObject({ destination: `${MAIN}/${ANN}` });
+    // In a chat without its card it is not named.
+    expect(replyOf((await ask(world, "decisions", { place: LOBBY })).perform).reply).toMatchObject({ total: 0 });
+    expect(replyOf((await ask(world, "decisions", { user: GUEST })).perform).reply).toMatchObject({ total: 0 });
+  });
+
+  it("comes in pages, each asked for with a button", async () => {
+    const world = await open();
+    for (let at = 1; at <= 8; at += 1) await world.ask({ title: `Question ${at}` });
+    await world.drain();
+    const list = await ask(world, "decisions");
+    expect(replyOf(list.perform).reply).toMatchObject({ from: 0, total: 8 });
+    expect(replyOf(list.perform).buttons).toHaveLength(7);
+    expect(await press(world, list, "more")).toMatchObject({ ack: { code: "moreBelow" } });
+    const next = (await world.drain()).find(({ op }) => op === "post") as Perform;
+    expect(replyOf(next).reply).toMatchObject({
+      from: 6,
+      total: 8,
+      items: [
+        { item: 7, title: "Question 7" },
+        { item: 8, title: "Question 8" },
+      ],
+    });
+  });
+
+  it("tells whoever presses late that the decision is over", async () => {
+    const world = await open();
+    await world.ask();
+    const card = await world.deliver();
+    const list = await ask(world, "decisions");
+    await world.tap(card, "approve");
+    expect(await press(world, list, "showAgain", 1)).toMatchObject({ ack: { code: "decisionOver" } });
+    expect(world.count("effects", "purpose = 'delivery'")).toBe(1);
+  });
+});
+
+describe("a button's token", () => {
+  it("works only under its own message, in its chat, for the person it is for", async () => {
+    const world = await open();
+    const asked = await world.ask();
+    await world.drain();
+    const question = await ask(world, `cancel ${asked.runId}`);
+    const other = await ask(world, "help");
+    const refused = [
+      press(world, question, "cancelRun", 1, { reference: other.references[0] as string }),
+      press(world, question, "cancelRun", 1, { place: LOBBY, reference: `${LOBBY}:7` }),
+      press(world, question, "cancelRun", 1, { reference: null }),
+      world.tapToken("made-up", { reference: question.references[0] as string }),
+    ];
+    for (const one of refused) expect(await one).toMatchObject({ ack: { code: "unknownButton" } });
+    expect(await press(world, question, "cancelRun", 1, { user: BEA })).toMatchObject({
+      ack: { code: "buttonOfOther" },
+    });
+    expect(await press(world, question, "cancelRun", 1, { user: STRANGER })).toMatchObject({ verdict: "notOnList" });
+    expect(world.store.read.runs.get(asked.runId).status).toBe("waiting");
+    expect(world.count("operator_uses")).toBe(0);
+    expect(await press(world, question, "cancelRun", 1)).toMatchObject({ verdict: "runControlled" });
+  });
+
+  it("is stored as a hash only", async () => {
+    const world = await open();
+    const asked = await world.ask();
+    await world.drain();
+    const question = await ask(world, `cancel ${asked.runId}`);
+    const token = buttonOf(question.perform, "cancelRun", 1);
+    const stored = world.all<{ request: string; payload: string | null }>(
+      "SELECT request, NULL AS payload FROM effects UNION ALL SELECT NULL, payload FROM events",
+    );
+    expect(stored.some((row) => JSON.stringify(row).includes(token))).toBe(false);
+  });
+});
+
+describe("/run, /pause, /resume, /cancel", () => {
+  it("find the run by what people type, and name candidates when it is not clear", async () => {
+    const world = await open();
+    const one = await world.ask();
+    await world.drain();
+    const short = world.store.read.runs.get(one.runId).shortId;
+    expect(replyOf((await ask(world, `run ${short}`)).perform).reply).toMatchObject({
+      code: "runDetail",
+      run: { run: short, workflow: "deploy", status: "waiting" },
+      decision: "Approve the deployment",
+    });
+    // In a chat without its card the question is not named.
+    expect(replyOf((await ask(world, `run ${short}`, { place: LOBBY })).perform).reply).not.toHaveProperty("decision");
+    expect(replyOf((await ask(world, "run")).perform).reply).toMatchObject({ code: "runDetail" });
+    await world.ask({ title: "Another" });
+    await world.drain();
+    expect(replyOf((await ask(world, "cancel")).perform).reply).toMatchObject({ code: "runWanted", verb: "cancel" });
+    expect(replyOf((await ask(world, "pause nonsense")).perform).reply).toEqual({
+      code: "runUnknown",
+      given: "nonsense",
+    });
+    expect(replyOf((await ask(world, "pause 2")).perform).reply).toMatchObject({ code: "runSeveral" });
+  });
+
+  it("pause and resume leave an event with the person, and say what they cannot do", async () => {
+    const world = await open();
+    const { runId } = await world.ask();
+    await world.drain();
+    expect(replyOf((await ask(world, `pause ${runId}`)).perform).reply).toMatchObject({
+      code: "runControlled",
+      verb: "pause",
+      run: { status: "paused" },
+    });
+    expect(JSON.parse(events(world, "run.paused")[0]?.payload ?? "")).toMatchObject({ by: "Ann", channel: MAIN });
+    expect(replyOf((await ask(world, `resume ${runId}`, { user: GUEST })).perform).reply).toMatchObject({
+      code: "runControlled",
+      verb: "resume",
+      run: { status: "waiting" },
+    });
+    expect(events(world, "run.unpaused")).toMatchObject([{ actor: `${MAIN}:${GUEST}` }]);
+    expect(replyOf((await ask(world, `resume ${runId}`)).perform).reply).toMatchObject({
+      code: "runRefused",
+      reason: "waitsForDecision",
+    });
+  });
+
+  it("cancel asks back, and every card shows who cancelled", async () => {
+    const world = await open();
+    const { runId } = await world.ask({ audience: "both" });
+    await world.drain();
+    const question = await ask(world, `cancel ${runId}`);
+    expect(world.store.read.runs.get(runId).status).toBe("waiting");
+    await press(world, question, "cancelRun", 1);
+    expect(world.store.read.runs.get(runId).status).toBe("cancelled");
+    const [event] = events(world, "run.cancelled");
+    expect(event).toMatchObject({ actor: "ann" });
+    expect(JSON.parse(event?.payload ?? "")).toMatchObject({ by: "Ann", channel: MAIN, actorId: ANN });
+    const frames = await world.drain();
+    const cards = frames.filter(({ content }) => content?.kind === "card");
+    expect(cards.map(({ destination }) => destination).toSorted()).toEqual([`${MAIN}/${OPS}`, `${MAIN}/${LOBBY}/7`]);
+    for (const card of cards)
+      expect(cardOf(card).state.status).toMatchObject({ kind: "cancelled", by: "Ann", channel: MAIN });
+    const answer = frames.find(({ content }) => content?.kind === "reply") as Perform;
+    expect(replyOf(answer)).toMatchObject({ used: [{ action: "cancelRun", by: "Ann" }] });
+    expect(replyOf(answer)).not.toHaveProperty("buttons");
+    expect(await press(world, question, "keepRun", 1)).toMatchObject({ ack: { code: "buttonUsed" } });
+    expect(replyOf((await ask(world, `cancel ${runId}`)).perform).reply).toMatchObject({
+      code: "runRefused",
+      reason: "ended",
+    });
+  });
+
+  it("hand out the runner that must be stopped, once", async () => {
+    const world = await open();
+    const asked = await world.ask();
+    const card = await world.deliver();
+    await world.tap(card, "approve");
+    await world.drain();
+    const { claim } = await claimNext(world.store, world.epoch);
+    const updateId = world.nextUpdate();
+    const first = await write(world, `pause ${asked.runId}`, { updateId });
+    expect(first).toMatchObject({ verdict: "runControlled", stop: claim.runnerEpoch });
+    expect(await write(world, `pause ${asked.runId}`, { updateId })).not.toHaveProperty("stop");
+  });
+});
+
+describe("/problems", () => {
+  async function inDoubt(world: World): Promise<Perform> {
+    const perform = await world.mustNext();
+    await world.dispatch(perform);
+    await world.finish(perform, "ambiguous");
+    return perform;
+  }
+
+  it("is empty most of the time and says so", async () => {
+    const world = await open();
+    expect(replyOf((await ask(world, "problems")).perform).reply).toEqual({
+      code: "problemList",
+      items: [],
+      runs: [],
+      from: 0,
+      total: 0,
+    });
+  });
+
+  it.each([
+    ["arrived", "applied", "applied"],
+    ["sendAgain", "pending", "retry"],
+    ["drop", "rejected", "dropped"],
+  ] as const)("a message in doubt is settled by one press: %s", async (action, status, outcome) => {
+    const world = await open();
+    await world.ask();
+    const lost = await inDoubt(world);
+    const list = await ask(world, "problems", { place: BEA, user: BEA });
+    expect(replyOf(list.perform).reply).toMatchObject({
+      total: 1,
+      items: [{ item: 1, problem: "inDoubt", title: "Approve the deployment", destination: `${MAIN}/${OPS}` }],
+    });
+    expect(await press(world, list, action, 1, { user: BEA })).toMatchObject({ ack: { code: "recovered" } });
+    expect(world.store.read.effects.get(lost.effectId).status).toBe(status);
+    const [event] = events(world, "effect.settled");
+    expect(event).toMatchObject({ actor: "bea" });
+    expect(JSON.parse(event?.payload ?? "")).toMatchObject({ outcome, by: "Bea", channel: MAIN });
+    expect(await press(world, list, "drop", 1, { user: BEA })).toMatchObject({
+      ack: { code: "buttonUsed", by: "Bea" },
+    });
+  });
+
+  it("names no title in a chat that has no card of the decision", async () => {
+    const world = await open();
+    await world.ask();
+    await inDoubt(world);
+    const list = await ask(world, "problems", { place: LOBBY, user: GUEST });
+    expect(replyOf(list.perform).reply).toMatchObject({ total: 1, items: [{ item: 1, id: expect.any(String) }] });
+    expect(JSON.stringify(list.perform)).not.toContain("Approve the deployment");
+  });
+
+  it("offers a card that no destination could show once more", async () => {
+    const world = await open();
+    await world.ask();
+    const card = await world.mustNext();
+    await world.dispatch(card);
+    await world.finish(card, "rejected");
+    const list = await ask(world, "problems", { place: ANN });
+    expect(replyOf(list.perform).reply).toMatchObject({ items: [{ problem: "undeliverable" }] });
+    await press(world, list, "sendAgain", 1);
+    expect(kinds(await world.drain()).toSorted()).toEqual(["edit problemList", "post card"]);
+  });
+
+  it("does not offer to send again what was decided meanwhile", async () => {
+    const world = await open();
+    const { runId } = await world.ask();
+    await inDoubt(world);
+    const list = await ask(world, "problems", { place: ANN });
+    await world.store.runs.cancel({
+      run: runId,
+      expectedRevision: null,
+      receipt: null,
+      actor: { type: "human", id: "uid:1" },
+    });
+    expect(await press(world, list, "sendAgain", 1)).toMatchObject({
+      ack: { code: "recoverRefused", reason: "decided" },
+    });
+    await world.drain();
+    const later = await ask(world, "problems", { place: ANN });
+    expect(
+      replyOf(later.perform)
+        .buttons?.flat()
+        .map(({ action }) => action),
+    ).toEqual(["arrived", "drop"]);
+  });
+});
+
+it("/runs counts runs by the status that lists show", async () => {
+  const world = await open();
+  const first = await world.ask({ title: "One" });
+  await world.ask({ title: "Two" });
+  await world.drain();
+  await ask(world, `pause ${first.runId}`);
+  const { reply } = replyOf((await ask(world, "runs")).perform);
+  const rows = world.store.read.runs.list({ limit: 10, before: null });
+  expect(reply).toMatchObject({
+    total: 2,
+    items: rows.map((row) => ({ run: row.shortId, status: displayStatus(row) })),
+  });
+});
