@@ -86,7 +86,8 @@ async function registerCommands(client: BotClient, launch: ChannelLaunch, events
   }
 }
 
-function botOf(value: unknown): { id: string; username: string | null; name: string } | undefined {
+/** Id, name without "@" and first name of a getMe result, or undefined when it is none. */
+export function botOf(value: unknown): { id: string; username: string | null; name: string } | undefined {
   if (!isObject(value)) return undefined;
   const { id, username, first_name: name } = value;
   if (typeof id !== "number" || !Number.isSafeInteger(id)) return undefined;

@@ -193,6 +193,20 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/doctor.ts")).doctor,
   );
 
+  const setup = group("setup", "connect a channel");
+  add(
+    setup,
+    "telegram",
+    "connect a bot and a chat: token, one-time code, test message, configuration",
+    async () => (await import("./commands/setup.ts")).setupTelegram,
+  )
+    .option("--token-file <path>", "the file with the bot token (default: telegram-token in the home)")
+    .option("--profile <name>", "name of the bot in the configuration", "default")
+    .option("--audience <name>", "the audience that gets its cards in this chat", "operators")
+    .option("--person <id>", "who pairs, as the configuration calls them (default: made from the name)")
+    .option("--api-root <url>", "another Bot API server")
+    .option("--yes", "ask nothing: the token file must exist, and who sends the code is taken");
+
   const config = group("config", "check the configuration");
   add(
     config,

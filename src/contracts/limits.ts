@@ -138,6 +138,20 @@ export const ADAPTER = {
   backoffMaxMs: 30_000,
 } as const;
 
+/** `holdpoint setup` and `holdpoint doctor`. */
+export const SETUP = {
+  /** 31^8 codes: nobody guesses one in the minutes that it lives, however fast Telegram takes messages. */
+  codeChars: 8,
+  /** How long a code lives: time to find the phone, open the bot and type. */
+  pairMs: 900_000,
+  /** Between two looks when the service cannot be reached or keeps handing out what is to stay with it. */
+  againMs: 1_000,
+  /** Attempts that do not pair are told up to this number, so that a stranger cannot fill the terminal. */
+  noticesShown: 10,
+  /** Answer of the set-up or doctor part to anything but waiting for the code: a send timeout and room. */
+  answerMs: 45_000,
+} as const;
+
 /** Attempts of messages. */
 export const DELIVERY = {
   backoffMinMs: 1_000,

@@ -121,6 +121,10 @@ export function replyPhrase(code: ReplyCode): Phrase {
           ? `Noted: ${quote(code.title, 80)} did arrive (${short(code.id, 16)}).`
           : `Sending ${quote(code.title, 80)} again (${short(code.id, 16)}). If the first one did arrive, answering either counts.`,
       ];
+    case "connected":
+      return [
+        `\u2705 Holdpoint is connected. Decisions for ${quote(code.audience, CUT.given)} will appear here as cards with buttons. This was a test; nothing waits for you.`,
+      ];
     case "recoverRefused":
       return [refusalText(code.given, code.reason)];
   }

@@ -71,6 +71,8 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
     action: z.enum(["confirm", "retry"]),
     title: z.string(),
   }),
+  /** The set-up's test message: this chat is connected, and cards for this audience will appear in it. */
+  z.strictObject({ code: z.literal("connected"), audience: z.string() }),
   /** `decided`: nothing is sent again for a decision that is over. */
   z.strictObject({
     code: z.literal("recoverRefused"),
