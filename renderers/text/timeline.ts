@@ -39,6 +39,7 @@ const REPORTED: Readonly<Record<string, string>> = {
 const REFUSED: Readonly<Record<string, string>> = {
   notOnList: "not among those who may answer",
   remoteOnly: "it must come from another device",
+  terminalOff: "the audience does not name the terminal",
   accountUnmapped: "the account belongs to nobody by name, and several persons must agree",
   alreadyDecided: "the decision was over",
   stale: "it was for another version of the question",

@@ -155,6 +155,13 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/decisions.ts")).decisions,
   ).option("--all", "also those that were decided");
 
+  add(
+    program,
+    "decide <decision> <choice>",
+    "decide at the server's own terminal, where the audience allows it",
+    async () => (await import("./commands/decide.ts")).decide,
+  ).option("--text <text>", "the text of a choice that asks for one");
+
   const effect = group("effect", "look at and settle what was done outside");
   add(
     effect,

@@ -4,7 +4,7 @@ import type { DecisionResolution, DecisionVote, SubmissionOutcome } from "../con
 import { judgeInput, normalizeInput, type InputRefusal } from "../contracts/decision/input.ts";
 import type { DecisionRequest } from "../contracts/decision/request.ts";
 import { inGrace, isPast, type OutageWindow } from "./deadline.ts";
-import type { ActorVerdict } from "./people.ts";
+import type { ActorVerdict, NotAllowed } from "./people.ts";
 import { tally, withVote } from "./tally.ts";
 
 export interface Judgement {
@@ -33,7 +33,7 @@ export type AnswerVerdict =
   /** The same person's same answer again, after it won. */
   | { readonly kind: "adopted"; readonly winner: DecisionResolution }
   | { readonly kind: "alreadyDecided"; readonly winner: DecisionResolution }
-  | { readonly kind: "notAllowed"; readonly reason: "notOnList" | "remoteOnly" | "accountUnmapped" }
+  | { readonly kind: "notAllowed"; readonly reason: NotAllowed }
   /** The answered card is of another version of the question. */
   | { readonly kind: "stale" }
   /** The deadline passed and the policy has not decided yet. */

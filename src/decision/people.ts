@@ -32,7 +32,10 @@ export interface AudienceRule {
 
 export type ActorVerdict =
   | { readonly allowed: true; readonly personId: string; readonly name: string | undefined; readonly mapped: boolean }
-  | { readonly allowed: false; readonly reason: "notOnList" | "remoteOnly" | "accountUnmapped" };
+  | { readonly allowed: false; readonly reason: NotAllowed };
+
+/** Why somebody may not answer. `terminalOff`: the audience does not name the terminal. */
+export type NotAllowed = "notOnList" | "remoteOnly" | "accountUnmapped" | "terminalOff";
 
 /** The person behind an account, or undefined. Own properties only: ids come from outside. */
 export function personOf(people: readonly Person[], actor: Pick<Actor, "channel" | "actorId">): Person | undefined {

@@ -289,6 +289,7 @@ describe("what people are told", () => {
       title: long,
       prompt: long,
       channel: long,
+      audience: long,
       id: long,
       fingerprint: "a91c4e",
       at: NOON,

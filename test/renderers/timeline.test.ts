@@ -59,6 +59,7 @@ test.each([
   "notOnList",
   "remoteOnly",
   "accountUnmapped",
+  "terminalOff",
   "alreadyDecided",
   "stale",
   "expired",

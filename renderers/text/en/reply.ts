@@ -47,6 +47,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return ["You are not on the list for this decision."];
     case "remoteOnly":
       return ["This decision takes answers from a phone or another device only, not from this machine."];
+    case "terminalOff":
+      return ["This decision cannot be answered at the terminal: its audience does not name that destination."];
     case "accountUnmapped":
       return [
         "This decision needs several people, and your account is not assigned to a person here. Ask your operator to add it.",

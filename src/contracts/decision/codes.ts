@@ -23,6 +23,8 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({ code: z.literal("notOnList") }),
   /** The audience takes answers over a channel only. */
   z.strictObject({ code: z.literal("remoteOnly") }),
+  /** The audience does not name the server's own terminal. */
+  z.strictObject({ code: z.literal("terminalOff") }),
   /** The decision needs several persons, and this account belongs to no configured one. */
   z.strictObject({ code: z.literal("accountUnmapped") }),
   /** `newCard`: the present version was shown below. */

@@ -2,7 +2,9 @@
  * The operations of client.v1: name → payload and result. One table for the server's gateway, the client library and the docs.
  */
 import { z } from "zod";
-import { INCLUDE } from "../limits.ts";
+import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
+import { replyCodeSchema } from "../decision/codes.ts";
+import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
@@ -384,6 +386,37 @@ export const OPERATIONS = {
     false,
     z.strictObject({ all: z.boolean() }),
     z.strictObject({ decisions: z.array(decisionSummarySchema) }),
+  ),
+  /** The whole card, for a person at the server's own terminal. `terminal`: its audience takes answers there. */
+  "decision.show": operation(
+    false,
+    z.strictObject({ decision: name }),
+    z.strictObject({
+      decisionId: z.string(),
+      fingerprint: z.string(),
+      requestDigest: z.string(),
+      audience: z.string(),
+      terminal: z.boolean(),
+      card: cardModelSchema,
+      state: cardStateSchema,
+    }),
+  ),
+  /** An answer at the terminal, through the one door. `kind` is the verdict; a refusal is a verdict too. */
+  "decision.answer": operation(
+    true,
+    z.strictObject({
+      decision: name,
+      requestDigest: z.string(),
+      choice: name,
+      input: z.string().max(DECISION.presentationUnits).nullable(),
+    }),
+    z.strictObject({
+      decisionId: z.string(),
+      fingerprint: z.string(),
+      kind: z.string(),
+      reply: replyCodeSchema,
+      status: z.enum(["pending", "accepted", "cancelled"]),
+    }),
   ),
   "effect.list": operation(
     false,

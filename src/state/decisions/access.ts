@@ -2,7 +2,7 @@
  * Who may answer: the live configuration as the server passes it to each command that judges people, in the shapes that the
  * decision rules take. Default deny: what the configuration does not name is refused.
  */
-import type { Config } from "../../contracts/config.ts";
+import { TERMINAL, type Config } from "../../contracts/config.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Assurance } from "../../contracts/decision/answer.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -92,10 +92,14 @@ export function judgeSource(
 ): ActorVerdict {
   const audience = own(access.audiences, request.audience);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
-  const people: Person[] = Object.entries(access.people).map(([id, { name, telegram }]) => ({
+  // An audience for remote answers alone says that instead.
+  const local = audience.assurance !== "remote";
+  if (local && source.channel === TERMINAL && !audience.destinations.includes(TERMINAL))
+    return { allowed: false, reason: "terminalOff" };
+  const people: Person[] = Object.entries(access.people).map(([id, { name, telegram, terminal = [] }]) => ({
     id,
     name,
-    accounts: accountsOf(source, id, telegram),
+    accounts: accountsOf(source, id, { telegram, [TERMINAL]: terminal }),
   }));
   const rule: AudienceRule = {
     people: audience.people,
@@ -113,6 +117,6 @@ export function judgeSource(
   });
 }
 
-function accountsOf(source: AnswerSource, id: string, telegram: readonly string[]): Person["accounts"] {
-  return source.personId === id ? { telegram, [source.channel]: [source.actorId] } : { telegram };
+function accountsOf(source: AnswerSource, id: string, accounts: Person["accounts"]): Person["accounts"] {
+  return source.personId === id ? { ...accounts, [source.channel]: [source.actorId] } : accounts;
 }

@@ -5,8 +5,10 @@ import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { DecisionSummary } from "../../contracts/protocol/operations.ts";
 import { PAGE } from "../../contracts/limits.ts";
 import type { ReadDb } from "../reading.ts";
+import type { CardModel, CardState } from "../../contracts/decision/card.ts";
 import { sendAgain } from "../effects/views.ts";
 import { shortIdOf } from "../runs/rows.ts";
+import { cardContent } from "./card.ts";
 import { DECISION_COLUMNS, decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
 
 /** A decision as client.v1 shows it, with what else a run's view needs. */
@@ -15,6 +17,16 @@ export interface DecisionListRow extends DecisionSummary {
   readonly resourceNo: number;
   /** Commands of which each sends the card again, when no destination could show it. */
   readonly sendAgain: readonly string[];
+}
+
+/** A decision as a terminal shows it. */
+export interface ShownCard {
+  readonly decisionId: string;
+  readonly fingerprint: string;
+  readonly requestDigest: string;
+  readonly audience: string;
+  readonly card: CardModel;
+  readonly state: CardState;
 }
 
 interface Sent {
@@ -45,6 +57,14 @@ export const reads = (db: ReadDb) => ({
   /** By id or fingerprint. Throws `decisionNotFound` or `ambiguousId`. */
   get(ref: string): DecisionListRow {
     return summary(db, decisionByRef(db, ref));
+  },
+  /** The whole card and what binds an answer to it. Throws `decisionNotFound` or `ambiguousId`. */
+  card(ref: string): ShownCard {
+    const decision = decisionByRef(db, ref);
+    const content = cardContent(db, decision, { repeatOf: null });
+    if (content.kind !== "card") throw new Error(`decision ${decision.decisionId} has no card`);
+    const { audience, decisionId, fingerprint, requestDigest } = decision;
+    return { decisionId, fingerprint, requestDigest, audience, card: content.card, state: content.state };
   },
   /** Pending decisions whose deadline is not after `now`, earliest first, at most a page. */
   due(now: number): { decisionId: string; runNo: number; deadlineAt: number }[] {
