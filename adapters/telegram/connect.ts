@@ -44,9 +44,19 @@ export async function connectTelegram(
     parts: partCount,
     send: (perform, part) => sendPart({ poster, caller }, perform, part),
     poll: (after, signal) => poller.poll(after, signal),
+    waiting: () => waiting(caller),
     acknowledge: (tap, ack) => acknowledge(caller, tap, ack, events),
     close,
   };
+}
+
+/** `pending_update_count`; a service that does not answer says nothing. */
+async function waiting(client: BotClient): Promise<number | null> {
+  const info = await client.call("getWebhookInfo", {}, (value) => {
+    const count = isObject(value) ? value["pending_update_count"] : undefined;
+    return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+  });
+  return info.outcome === "accepted" ? info.result : null;
 }
 
 /** Answers the callback query. Repeating it is harmless, so it is tried twice; after that only the toast is lost. */

@@ -160,6 +160,20 @@ export const DELIVERY = {
   helpEveryMs: 60_000,
 } as const;
 
+/** When a channel counts as deaf: together with the hang guard of a poll (45 s) it is noticed within two minutes. */
+export const DEAF = {
+  /** Since the first failed poll after a good one. A restart of a router or of the service is over before. */
+  afterMs: 60_000,
+  /** One 409 is left over from a poll of our own before a crash; this many within `conflictQuietMs` are somebody else. */
+  conflicts: 2,
+  /** Who fights for the updates has given up when nothing was heard of it for this long. */
+  conflictQuietMs: 120_000,
+  /** A look this much too late means that the machine slept: the time before it proves nothing. */
+  sleptMs: 15_000,
+  /** Again, when what was noticed could not be stored. */
+  againMs: 5_000,
+} as const;
+
 /** What channels hand over. */
 export const CHANNEL = {
   /** Telegram numbers updates anew after a week without one: silence of this length begins a new channel epoch. */

@@ -6,6 +6,7 @@ import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
+import { DeafWatch } from "./channels/deaf-watch.ts";
 import type { Access, Wake } from "./context.ts";
 import { CrashLog } from "./crash-log.ts";
 import { DecisionDeadlines } from "./deadlines.ts";
@@ -116,6 +117,7 @@ export class ServerCore {
       serverEpoch: epoch,
       crashes: this.crashes,
       onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
+      hearing: new DeafWatch({ store, clock, log, wake, access }),
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });

@@ -497,7 +497,12 @@ CREATE TABLE channels (
   -- Last update id handled in this epoch; not a maximum.
   cursor INTEGER,
   cursor_at INTEGER,
-  adapter_epoch TEXT
+  adapter_epoch TEXT,
+  -- It has heard nothing since, why, and to which destinations that was told (JSON array).
+  deaf_since INTEGER,
+  deaf_cause TEXT CHECK (deaf_cause IN ('conflict','unreachable','token','adapter')),
+  deaf_told TEXT,
+  CHECK ((deaf_since IS NULL) = (deaf_cause IS NULL) AND (deaf_since IS NULL) = (deaf_told IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE channel_inbox (

@@ -360,6 +360,8 @@ describe("server", () => {
           pendingUpdates: null,
           queued: 2,
           ambiguous: 1,
+          ambiguousSince: NOON,
+          deafSince: NOON,
           restarts: 3,
           error,
         },

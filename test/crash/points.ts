@@ -63,6 +63,7 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "effects.settle": [["effects"], ["effects", 2]],
   "channels.open": [["restart"], ["adapter", 2]],
   "channels.receive": [["echo", 2], ["approve"], ["echo", 4], ["replan", 2], ["stranger"], ["stranger", 2]],
+  "channels.hearing": [["deaf"], ["deaf", 2]],
   "channels.recover": [["recover"], ["recover", 2], ["twice"]],
   "retention.sweep": [["retention"]],
   "runs.enter": [["study"]],

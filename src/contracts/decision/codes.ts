@@ -11,6 +11,13 @@ const by = z.string().optional();
 const at = timeSchema;
 const count = z.number().int().nonnegative();
 
+/**
+ * Why a channel is deaf: another program takes its updates, the service cannot be reached or does not answer properly, it does not
+ * accept the token, the adapter keeps ending.
+ */
+export const deafCauseSchema = z.enum(["conflict", "unreachable", "token", "adapter"]);
+export type DeafCause = z.infer<typeof deafCauseSchema>;
+
 export const replyCodeSchema = z.discriminatedUnion("code", [
   /** The answer came in; the verdict was not there in time and follows by an edit of the card. */
   z.strictObject({ code: z.literal("received") }),
@@ -72,6 +79,16 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
     id: z.string(),
     action: z.enum(["confirm", "retry"]),
     title: z.string(),
+  }),
+  /** A channel of the audience hears nothing any more; told on another one. */
+  z.strictObject({ code: z.literal("channelDeaf"), channel: z.string(), since: at, cause: deafCauseSchema }),
+  /** It hears again; `since` to `until` it did not. */
+  z.strictObject({
+    code: z.literal("channelHears"),
+    channel: z.string(),
+    since: at,
+    until: at,
+    cause: deafCauseSchema,
   }),
   /** The set-up's test message: this chat is connected, and cards for this audience will appear in it. */
   z.strictObject({ code: z.literal("connected"), audience: z.string() }),

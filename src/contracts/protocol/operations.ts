@@ -265,6 +265,10 @@ export const channelStatusSchema = z.strictObject({
   pendingUpdates: z.number().int().nullable(),
   queued: z.number().int(),
   ambiguous: z.number().int(),
+  /** When the oldest of them became uncertain. */
+  ambiguousSince: z.number().int().nullable(),
+  /** It hears nothing since; null = it hears. */
+  deafSince: z.number().int().nullable(),
   restarts: z.number().int(),
   error: errorRecordSchema.nullable(),
 });

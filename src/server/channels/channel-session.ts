@@ -2,7 +2,7 @@
  * The server's side of channel.v1 for one adapter child: gives out attempts, grants each first byte, stores each receipt and
  * each verdict before it answers. Words and transport are the child's; decisions are the store's.
  */
-import { toErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { Store } from "../../state/store.ts";
@@ -21,6 +21,8 @@ export interface ChannelSessionDeps {
   readonly access: AccessSource;
   /** A poll came back: the channel hears. `drained` when nothing more was waiting. */
   readonly onHeard: (channelId: string, drained: boolean) => void;
+  /** A poll ended: well (null) or not. */
+  readonly onPolled: (channelId: string, error: ErrorRecord | null) => void;
 }
 
 export class ChannelSession {
@@ -136,8 +138,11 @@ export class ChannelSession {
       case "inbound":
         return this.#inbound(frame);
       case "health":
-        this.pendingUpdates = frame.pendingUpdates;
+        this.pendingUpdates = frame.pendingUpdates ?? this.pendingUpdates;
         this.error = frame.error;
+        // Only how much waits at the service; the failure itself was told before.
+        if (!frame.ok && frame.pendingUpdates !== null) return;
+        this.#deps.onPolled(this.channelId, frame.ok ? null : (frame.error ?? unexplained()));
         if (frame.ok) {
           this.lastPollAt = clock.now();
           this.#deps.onHeard(this.channelId, (frame.pendingUpdates ?? 0) === 0);
@@ -176,4 +181,9 @@ export class ChannelSession {
     // Without a stored verdict or receipt the child may not go on: it is started anew and the database tells what is uncertain.
     void this.#child.stop(0);
   }
+}
+
+/** A poll that failed without a reason counts all the same. */
+function unexplained(): ErrorRecord {
+  return new HoldpointError("channelUnreachable", "The poll failed without a reason.").toRecord();
 }

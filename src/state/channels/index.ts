@@ -4,9 +4,10 @@
  * Owns: channels, channel_inbox, channel_places, decision_prompts; who is heard; which reply goes back. Must not: accept answers (the one
  * door in decisions does), keep the body of an update, or send anything to a place that is not allowed.
  */
+import { hearing } from "./hearing.ts";
 import { open } from "./open.ts";
 import { receive } from "./receive.ts";
 
 export { reads } from "./reads.ts";
 
-export const commands = { open, receive } as const;
+export const commands = { open, receive, hearing } as const;

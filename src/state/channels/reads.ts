@@ -2,6 +2,7 @@
  * Reads of channels: what is queued, what is in doubt, when time alone makes a message due.
  */
 import type { ReadDb } from "../reading.ts";
+import { deafnessOf, type Deafness } from "./hearing.ts";
 import { allChannels } from "./rows.ts";
 
 export interface ChannelListRow {
@@ -24,14 +25,28 @@ export const reads = (db: ReadDb) => ({
       cursorAt,
     }));
   },
-  /** Messages that wait or are on their way, and those in doubt. */
-  stats(channelId: string): { queued: number; ambiguous: number } {
+  /** Since when and why a channel is known to be deaf; null = it hears. */
+  deafness(channelId: string): Deafness | null {
+    const known = deafnessOf(db, channelId);
+    return known === null ? null : { since: known.since, cause: known.cause };
+  },
+  /** Messages that wait or are on their way, and those in doubt, with the time of the oldest doubt. */
+  stats(channelId: string): { queued: number; ambiguous: number; ambiguousSince: number | null } {
     const count = (status: string): number =>
       db.get<{ n: number }>(
         `SELECT count(*) AS n FROM effects WHERE channel_id = ? AND status = '${status}'`,
         channelId,
       )?.n ?? 0;
-    return { queued: count("pending") + count("applying"), ambiguous: count("ambiguous") };
+    const oldest = db.get<{ at: number | null }>(
+      `SELECT min(a.finished_at) AS at FROM effects e INDEXED BY effects_ambiguous JOIN effect_attempts a USING (effect_no)
+       WHERE e.status = 'ambiguous' AND e.channel_id = ? AND a.state = 'ambiguous'`,
+      channelId,
+    );
+    return {
+      queued: count("pending") + count("applying"),
+      ambiguous: count("ambiguous"),
+      ambiguousSince: oldest?.at ?? null,
+    };
   },
   /**
    * When `effects.nextAttempt` should be asked again because of time alone: the earliest moment after now at which a message of this
