@@ -150,6 +150,15 @@ export const SETUP = {
   noticesShown: 10,
   /** Answer of the set-up or doctor part to anything but waiting for the code: a send timeout and room. */
   answerMs: 45_000,
+  /** How far this clock may be from the service's, which is told by the second. More would show on cards. */
+  clockSkewMs: 5_000,
+  /** How long the doctor's poll is held: another program that was ended by it comes back within seconds. */
+  pollerSeconds: 5,
+  /** Less free space than this soon stops the database: a day of a busy service, and below it the next hours. */
+  diskNoteBytes: 1_073_741_824,
+  diskWrongBytes: 104_857_600,
+  /** A quick check reads the whole file. */
+  databaseCheckMs: 120_000,
 } as const;
 
 /** Attempts of messages. */

@@ -30,6 +30,7 @@ test.each<[string, FaultSpec]>([
   ["the service answers every poll with 500", { kind: "serverError", status: 500, when: "before" }],
   ["the token is not accepted any more", { kind: "reject", status: 401, description: "Unauthorized" }],
 ])("%s: told once on the other bot, also over a restart, and its end is told", async (_what, fault) => {
+  await stage.standIn.waitFor((state) => state.polling, "a held poll");
   const [deafBefore, hearsBefore] = [await told("has heard nothing"), await told("hears again")];
   await stage.standIn.control.faults.add({ ...fault, method: ["getUpdates", "getMe"], times: "always" });
   // What waits ends the poll that is being held; the next one meets the fault.

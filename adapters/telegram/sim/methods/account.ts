@@ -32,6 +32,13 @@ export function getChat(call: Call): unknown {
   };
 }
 
+/** "typing …": nothing of it stays, but it needs the right to write. */
+export function sendChatAction(call: Call): unknown {
+  requireAccess(chatOf(call), "write");
+  if (text(call, "action") === "") throw badRequest("wrong parameter action in request");
+  return true;
+}
+
 export function setMyCommands(call: Call): unknown {
   const list = json(call, "commands", "can't parse commands JSON object");
   if (list === undefined) throw badRequest('can\'t find field "commands"');
