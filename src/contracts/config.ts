@@ -46,6 +46,11 @@ const serverSchema = z.strictObject({
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 
+const metricsSchema = z.strictObject({
+  /** Figures for Prometheus at http://127.0.0.1:<port>/metrics; no other machine can reach it. */
+  port: z.number().int().min(1).max(65_535),
+});
+
 const piSchema = z.strictObject({
   /** The Pi for agent nodes: a name in PATH, a path, or a program with its first arguments (a Node and Pi's cli.js). */
   command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
@@ -62,6 +67,8 @@ export const configSchema = z.strictObject({
   timeZone: z.string().default("UTC"),
   server: serverSchema.default({ logLevel: "info" }),
   pi: piSchema.default({ command: "pi" }),
+  /** Left out: no figures are served. */
+  metrics: metricsSchema.optional(),
   retention: z.strictObject({ runDays: z.number().int().min(1).max(3_650).default(30) }).default({ runDays: 30 }),
 });
 

@@ -20,6 +20,8 @@ import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
+import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
+import { serverStatus } from "./views/server-view.ts";
 import { RunWatchers } from "./views/run-watchers.ts";
 
 export interface CoreOptions {
@@ -177,6 +179,7 @@ export class ServerCore {
       return this.configError;
     }
     await this.channels.apply(this.#specs());
+    await this.#serveMetrics();
     return null;
   }
 
@@ -211,6 +214,7 @@ export class ServerCore {
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
+    await ports.metrics?.close();
     await ports.listener.close();
     await store.server.release({ epoch: this.epoch });
     store.close();
@@ -232,6 +236,13 @@ export class ServerCore {
     this.#deadlines.wake();
     this.#beat();
     this.#sweepInbox();
+    await this.#serveMetrics();
+  }
+
+  #serveMetrics(): Promise<void> {
+    const { metrics } = this.options.ports;
+    const port = this.#config.metrics?.port ?? null;
+    return metrics?.serve(port, METRICS_TYPE, () => metricsText(serverStatus(this))) ?? Promise.resolve();
   }
 
   #beat(): void {
