@@ -150,18 +150,15 @@ test("chats that the bot cannot write to, and a group that became a supergroup w
 test("a clock that is minutes off is wrong, and says in which direction", async () => {
   // The stand-in in front of which the time is ten minutes later.
   const proxy = createServer((request, response) => {
-    const body: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => body.push(chunk));
-    request.on("end", () => {
-      void fetch(`${standIn.url}${request.url}`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: Buffer.concat(body),
-      }).then(async (answer) => {
-        response.writeHead(answer.status, { date: new Date(Date.now() + 600_000).toUTCString() });
-        response.end(await answer.text());
-      });
-    });
+    const pass = async (): Promise<void> => {
+      let body = "";
+      for await (const piece of request) body += String(piece);
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`${standIn.url}${request.url}`, { method: "POST", headers, body });
+      response.writeHead(answer.status, { date: new Date(Date.now() + 600_000).toUTCString() });
+      response.end(await answer.text());
+    };
+    void pass();
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   scope.add(() => new Promise<void>((resolve) => void proxy.close(() => resolve())));

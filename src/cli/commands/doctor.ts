@@ -26,7 +26,7 @@ const STATE_WIDTH = 7;
 
 export async function doctor(context: Context): Promise<number> {
   const home = resolveHome(context.home);
-  context.io.err(context.json || !context.io.terminal ? "" : "Looking …\n");
+  if (!context.json && context.io.terminal) context.io.err("Looking …\n");
   const { checks: configChecks, config, piNamed } = checkConfig(join(home, "config.json"));
   const server = await checkServer(home);
   const checks = [

@@ -130,7 +130,7 @@ function say(context: Context, text: string): void {
 }
 
 function optionsOf(given: Record<string, unknown>): Options {
-  const text = (name: string): string | null => (typeof given[name] === "string" ? (given[name] as string) : null);
+  const text = (name: string): string | null => (typeof given[name] === "string" ? given[name] : null);
   const named = (name: string, fallback: string | null): string | null => {
     const value = text(name) ?? fallback;
     if (value !== null && !ID_PATTERN.name.test(value))

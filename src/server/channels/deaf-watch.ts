@@ -8,7 +8,7 @@ import { DEAF } from "../../contracts/limits.ts";
 import type { Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Clock, Log, Timer } from "../ports.ts";
-import { Ear } from "./ear.ts";
+import { Ear, type EarVerdict } from "./ear.ts";
 
 export interface DeafWatchDeps {
   readonly store: Pick<Store, "channels" | "read">;
@@ -73,30 +73,31 @@ export class DeafWatch {
   #look(channelId: string, watched: Watched): void {
     watched.timer?.cancel();
     if (this.#stopped || watched.storing || this.#watched.get(channelId) !== watched) return;
-    const { access, clock, log, store, wake } = this.#deps;
+    const { clock } = this.#deps;
     const verdict = watched.ear.verdict(clock.now());
-    if (verdict === null) {
-      const at = watched.ear.nextLook(clock.now());
-      if (at !== null) watched.timer = this.#timer(at, channelId, watched);
-      return;
-    }
+    if (verdict !== null) return void this.#note(channelId, watched, verdict);
+    const at = watched.ear.nextLook(clock.now());
+    if (at !== null) watched.timer = this.#timer(at, channelId, watched);
+  }
+
+  /** Stores what is new and has it told; looks again afterwards. */
+  async #note(channelId: string, watched: Watched, verdict: EarVerdict): Promise<void> {
+    const { access, clock, log, store, wake } = this.#deps;
     watched.storing = true;
-    const deaf = verdict.kind === "deaf" ? { since: verdict.since, cause: verdict.cause } : null;
-    store.channels.hearing({ channelId, deaf, access: access() }).then(
-      ({ told }) => {
-        watched.storing = false;
-        watched.ear.told(verdict);
-        if (deaf === null) log.info({ channel: channelId, told }, "the channel hears again");
-        else log.error({ channel: channelId, ...deaf, told }, "the channel hears nothing");
-        wake.channels();
-        this.#look(channelId, watched);
-      },
-      (error: unknown) => {
-        watched.storing = false;
-        log.error({ channel: channelId, error: String(error) }, "the hearing of a channel could not be noted");
-        watched.timer = this.#timer(clock.now() + DEAF.againMs, channelId, watched);
-      },
-    );
+    try {
+      const deaf = verdict.kind === "deaf" ? { since: verdict.since, cause: verdict.cause } : null;
+      const { told } = await store.channels.hearing({ channelId, deaf, access: access() });
+      watched.ear.told(verdict);
+      if (deaf === null) log.info({ channel: channelId, told }, "the channel hears again");
+      else log.error({ channel: channelId, ...deaf, told }, "the channel hears nothing");
+      wake.channels();
+      watched.storing = false;
+      this.#look(channelId, watched);
+    } catch (error) {
+      watched.storing = false;
+      log.error({ channel: channelId, error: String(error) }, "the hearing of a channel could not be noted");
+      if (!this.#stopped) watched.timer = this.#timer(clock.now() + DEAF.againMs, channelId, watched);
+    }
   }
 
   #timer(at: number, channelId: string, watched: Watched): Timer {
