@@ -45,15 +45,15 @@ export class Prompter {
 
   async #read(question: string, hidden: boolean): Promise<string> {
     // Questions are no result: they go where they do not mix with what a program reads.
+    if (this.#io.stdin.isTTY === true) return this.#typed(question, hidden);
     this.#io.err(question);
-    if (this.#io.stdin.isTTY === true) return this.#typed(hidden);
     this.#lines ??= createInterface({ input: this.#io.stdin })[Symbol.asyncIterator]();
     const { done, value } = await this.#lines.next();
     if (done === true) throw new Stopped();
     return value;
   }
 
-  #typed(hidden: boolean): Promise<string> {
+  #typed(question: string, hidden: boolean): Promise<string> {
     const echo = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
         if (!hidden) this.#io.err(chunk.toString());
@@ -69,6 +69,8 @@ export class Prompter {
       reader.once("SIGINT", () => reader.close());
       // After a line this changes nothing any more.
       reader.once("close", () => reject(new Stopped()));
+      // Only now that the terminal itself echoes nothing any more: whoever answers at once must not show a token.
+      this.#io.err(question);
     });
   }
 }
