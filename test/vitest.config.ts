@@ -7,6 +7,7 @@ const fast = [
   "test/decision/**",
   "test/renderers/**",
   "test/workflow/**",
+  "test/builtins/**",
   "test/testing/**",
   "test/runner/**",
   "test/state/**",
@@ -28,6 +29,7 @@ export default defineConfig({
     alias: [
       { find: /^holdpoint$/, replacement: source("src/workflow/index.ts") },
       { find: /^@osolmaz\/pi-workflows$/, replacement: source("src/workflow/index.ts") },
+      { find: /^holdpoint\/builtins$/, replacement: source("src/builtins/index.ts") },
       { find: /^holdpoint\/testing$/, replacement: source("src/testing/index.ts") },
     ],
   },

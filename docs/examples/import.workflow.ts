@@ -2,12 +2,12 @@
 import { allowSettingsPath, compute, defineWorkflow, settingsRoute, workflowSettings } from "holdpoint";
 import { z } from "zod";
 
-const settingsSchema = z.strictObject({ limit: z.number().int().min(1).max(1_000), note: z.string().optional() });
+const settingsSchema = z.strictObject({ limit: z.number().int().min(1).max(10_000), note: z.string().optional() });
 
 export default defineWorkflow({
   name: "import",
   source: import.meta.url,
-  maxSteps: 5_000,
+  maxSteps: 25_000,
   settings: workflowSettings({
     description: "How many records are imported at most.",
     initial: (input: { limit?: number } | null) => ({ limit: input?.limit ?? 3 }),

@@ -239,6 +239,29 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/server.ts")).serverStop,
   );
 
+  const state = group("state", "the database: verify it, copy it, delete old runs");
+  add(
+    state,
+    "verify [file]",
+    "check structure, event chains and contents of the database, or of a backup",
+    async () => (await import("./commands/state.ts")).stateVerify,
+  );
+  add(
+    state,
+    "backup <file>",
+    "make a verified copy, also while a server runs",
+    async () => (await import("./commands/state.ts")).stateBackup,
+  );
+  add(
+    state,
+    "prune",
+    "tell which runs ended before a time, and with --apply delete them",
+    async () => (await import("./commands/state.ts")).statePrune,
+  )
+    .requiredOption("--before <time>", "a date or time like 2026-11-30 or 2026-11-30T08:00:00Z (UTC)")
+    .option("--apply", "delete them; no server may run")
+    .option("--backup <file>", "with --apply: where a copy is made first");
+
   add(
     program,
     "demo",
@@ -278,6 +301,7 @@ function explain(error: CommanderError, command: Command): Error {
     case "commander.unknownOption":
       return usage(message, `${suggestion(word, optionsOf(command))} ${help}`);
     case "commander.missingArgument":
+    case "commander.missingMandatoryOptionValue":
     case "commander.optionMissingArgument":
     case "commander.excessArguments":
     case "commander.invalidArgument":

@@ -18,10 +18,15 @@ import { serverLogOf, startLogOf } from "./home.ts";
 
 const refusalSchema = z.strictObject({ ready: z.literal(false), error: errorRecordSchema });
 
-/** The server's entry as it was built; children run from `dist/`, also when this file runs from the sources. */
+/** The server's entry as it was built. */
 export function serverEntry(): string {
-  const built = import.meta.url.endsWith(".ts") ? "../../dist/src/server/main.js" : "../server/main.js";
-  return fileURLToPath(new URL(built, import.meta.url));
+  return builtServer("main.js");
+}
+
+/** An entry among the server's files; children run from `dist/`, also when this file runs from the sources. */
+export function builtServer(entry: string): string {
+  const folder = import.meta.url.endsWith(".ts") ? "../../dist/src/server/" : "../server/";
+  return fileURLToPath(new URL(folder + entry, import.meta.url));
 }
 
 export interface StartOptions {

@@ -2,10 +2,11 @@
  * Finding workflow files: by name in three places, or by path. Only names and paths are looked at; nothing is loaded.
  * Here because clients find the file and the server only gets its path.
  */
+import type { Dirent } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { BUILTINS_FOLDER } from "./builtins.ts";
+import { BUILTINS_FOLDER, newestRevisions } from "./builtins.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
 
@@ -32,7 +33,7 @@ export type WorkflowOrigin = "project" | "user" | "builtin" | "path";
 export interface WorkflowFile {
   /** The stem of the file, by which commands call it. */
   readonly name: string;
-  /** Absolute, as found; links are not followed. */
+  /** Absolute, as found, links are not followed; of a built-in one `builtin:<id>@<revision>`. */
   readonly path: string;
   readonly origin: WorkflowOrigin;
 }
@@ -133,10 +134,27 @@ function foldersOf(places: WorkflowPlaces): { origin: WorkflowOrigin; path: stri
 }
 
 async function filesIn(folder: string, origin: WorkflowOrigin): Promise<WorkflowFile[]> {
-  let names: string[];
+  const entries = await entriesOf(folder);
+  if (origin === "builtin")
+    return newestRevisions(entries.map((entry) => entry.name)).map(({ id, name }) => ({
+      name: id,
+      path: name,
+      origin,
+    }));
+  const names = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink()).map((entry) => entry.name);
+  const rank = (name: string): number => WORKFLOW_SUFFIXES.findIndex((suffix) => name.endsWith(suffix));
+  const byName = new Map<string, WorkflowFile>();
+  for (const fileName of names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
+    const name = workflowNameOf(fileName);
+    if (name !== undefined && !byName.has(name)) byName.set(name, { name, path: join(folder, fileName), origin });
+  }
+  return [...byName.values()];
+}
+
+/** What is in a folder; nothing when there is none. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    names = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink()).map((entry) => entry.name);
+    return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT" || code === "ENOTDIR") return [];
@@ -145,11 +163,4 @@ async function filesIn(folder: string, origin: WorkflowOrigin): Promise<Workflow
       details: { path: folder },
     });
   }
-  const rank = (name: string): number => WORKFLOW_SUFFIXES.findIndex((suffix) => name.endsWith(suffix));
-  const byName = new Map<string, WorkflowFile>();
-  for (const fileName of names.toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
-    const name = workflowNameOf(fileName);
-    if (name !== undefined && !byName.has(name)) byName.set(name, { name, path: join(folder, fileName), origin });
-  }
-  return [...byName.values()];
 }

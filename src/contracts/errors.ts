@@ -356,6 +356,11 @@ export const ERRORS = {
     when: "SQLite reported a damaged file, an I/O error or no memory.",
     remedy: "Check the disk, stop the server, and put back a copy of the home from your backups.",
   },
+  backupFailed: {
+    code: "HP707",
+    when: "A copy of the database could not be made or proved.",
+    remedy: "Name a file that does not exist yet, in a folder that this user can write, on a disk with room for it.",
+  },
   serverRunning: {
     code: "HP801",
     when: "Another server of this home is alive.",

@@ -43,6 +43,8 @@ export const CONTENT = {
 export const ADVANCE = {
   /** Entries per frame: one command, one savepoint. */
   entriesPerFrame: 64,
+  /** Full frames in one write of the runner, and so in one commit: while the server stores two, the runner fills two more of the window. */
+  framesPerWrite: 2,
   /** Not yet acknowledged: bounds what a crash can cost and what memory holds. */
   unackedSteps: 256,
   unackedBytes: 1_048_576,

@@ -48,9 +48,11 @@ export async function rehearse(needed: () => boolean): Promise<void> {
 }
 
 async function playRound(): Promise<void> {
-  const host = new ServerHost((frame) => {
-    encodeFrame(frame);
-    queueMicrotask(() => reply(frame));
+  const host = new ServerHost((...frames) => {
+    for (const frame of frames) {
+      encodeFrame(frame);
+      queueMicrotask(() => reply(frame));
+    }
   });
   const engine = new Engine({ definition: WORKFLOW, input: null, host });
   const reply = (frame: FromRunner): void => {

@@ -36,7 +36,7 @@ const INPUTS_BYTES = 65_536;
 
 export class ServerHost implements EngineHost {
   readonly valueBytes = CONTENT.valueBytes;
-  readonly #send: (frame: FromRunner) => void;
+  readonly #send: (...frames: FromRunner[]) => void;
   readonly #stream: StepStream;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   /** What was sent last: an action's result is its step's output too. */
@@ -44,9 +44,10 @@ export class ServerHost implements EngineHost {
   #messages = 0;
   #launch: AgentLaunch | undefined;
 
-  constructor(send: (frame: FromRunner) => void) {
+  /** `send` puts frames on the wire, several in one write. */
+  constructor(send: (...frames: FromRunner[]) => void) {
     this.#send = send;
-    this.#stream = new StepStream((first, entries) => send({ type: "advance", first, entries }));
+    this.#stream = new StepStream(send);
   }
 
   /** What agents of this launch need to know; before the first node. */

@@ -24,13 +24,13 @@ export type SessionEnd =
 /** Serves one launch over the port. Resolves once, when the process may end; never rejects. */
 export function runSession(port: FramePort<ToRunner, FromRunner>): Promise<SessionEnd> {
   return new Promise((resolve) => {
-    const session = new Session((frame) => port.send(frame), resolve);
+    const session = new Session((...frames) => port.send(...frames), resolve);
     port.onFrame((frame) => session.take(frame));
   });
 }
 
 class Session {
-  readonly #write: (frame: FromRunner) => void;
+  readonly #write: (...frames: FromRunner[]) => void;
   readonly #end: (end: SessionEnd) => void;
   readonly #host: ServerHost;
   readonly #results: NodeResult[] = [];
@@ -43,10 +43,10 @@ class Session {
   #going = false;
   #over = false;
 
-  constructor(write: (frame: FromRunner) => void, end: (end: SessionEnd) => void) {
+  constructor(write: (...frames: FromRunner[]) => void, end: (end: SessionEnd) => void) {
     this.#write = write;
     this.#end = end;
-    this.#host = new ServerHost((frame) => this.#send(frame));
+    this.#host = new ServerHost((...frames) => this.#send(...frames));
   }
 
   take(frame: ToRunner): void {
@@ -167,8 +167,8 @@ class Session {
     this.#finish({ kind: "ended", reason, ...(this.#loaded === undefined ? {} : { cwd: this.#loaded.cwd }) });
   }
 
-  #send(frame: FromRunner): void {
-    if (!this.#over) this.#write(frame);
+  #send(...frames: FromRunner[]): void {
+    if (!this.#over) this.#write(...frames);
   }
 
   #guard(work: Promise<void>): void {

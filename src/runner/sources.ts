@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { sourcePlace } from "../contracts/builtins.ts";
+import { builtinIdOf, sourcePlace } from "../contracts/builtins.ts";
 import type { SourceFile } from "../contracts/definition.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import { WORKFLOW } from "../contracts/limits.ts";
@@ -72,6 +72,13 @@ export async function rootOf(workflowPath: string, approved: ReadonlyMap<string,
     real = await realpath(given);
   } catch (error) {
     if (approved !== null) throw sourceChanged(workflowPath, "is gone, and another file was approved in its place");
+    const builtin = builtinIdOf(workflowPath);
+    if (builtin !== undefined) {
+      throw new HoldpointError("workflowNotFound", `${workflowPath} is not in this version of the product.`, {
+        remedy: `Start the revision that this version has: \`holdpoint run ${builtin}\`.`,
+        details: { path: workflowPath },
+      });
+    }
     const why = error instanceof Error ? error.message : String(error);
     throw new HoldpointError("workflowNotFound", `${workflowPath} cannot be opened: ${why}.`);
   }

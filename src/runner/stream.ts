@@ -8,8 +8,16 @@ import type { StepEntry } from "../contracts/protocol/runner.ts";
 /** Room in a frame for its envelope. */
 const ENVELOPE_BYTES = 4_096;
 
+export interface StepFrame {
+  readonly type: "advance";
+  readonly first: number;
+  readonly entries: StepEntry[];
+}
+
 export class StepStream {
-  readonly #send: (first: number, entries: StepEntry[]) => void;
+  readonly #send: (...frames: StepFrame[]) => void;
+  /** Full frames that wait for company: together they are one write here, and one commit there. */
+  #full: StepFrame[] = [];
   #batch: StepEntry[] = [];
   #batchBytes = 0;
   /** Not yet acknowledged, oldest first; those of the batch included. */
@@ -19,33 +27,40 @@ export class StepStream {
   #room: (() => void)[] = [];
   #durable: (() => void)[] = [];
 
-  constructor(send: (first: number, entries: StepEntry[]) => void) {
+  /** `send` puts frames on the wire in one write. */
+  constructor(send: (...frames: StepFrame[]) => void) {
     this.#send = send;
   }
 
   /** Takes a step; a promise when the window is full, which resolves when it has room again. */
   push(entry: StepEntry, bytes: number): void | Promise<void> {
-    if (this.#batchBytes + bytes > WIRE.frameBytes - ENVELOPE_BYTES) this.flush();
+    if (this.#batchBytes + bytes > WIRE.frameBytes - ENVELOPE_BYTES) this.#close();
     this.#batch.push(entry);
     this.#batchBytes += bytes;
     this.#open.push({ step: entry.step, bytes });
     this.#openBytes += bytes;
-    if (this.#full) {
+    if (this.#windowFull) {
       this.flush();
       return new Promise((resolve) => this.#room.push(resolve));
     }
-    if (this.#batch.length >= ADVANCE.entriesPerFrame) this.flush();
+    if (this.#batch.length >= ADVANCE.entriesPerFrame) this.#close();
+    if (this.#full.length >= ADVANCE.framesPerWrite) this.flush();
     else this.#scheduleFlush();
   }
 
   /** Sends what was gathered. */
   flush(): void {
+    this.#close();
+    if (this.#full.length > 0) this.#send(...this.#full.splice(0));
+  }
+
+  /** What was gathered becomes a frame. */
+  #close(): void {
     const first = this.#batch[0];
     if (first === undefined) return;
-    const entries = this.#batch;
+    this.#full.push({ type: "advance", first: first.step, entries: this.#batch });
     this.#batch = [];
     this.#batchBytes = 0;
-    this.#send(first.step, entries);
   }
 
   /** Resolves when every step so far is durable, or was taken back. */
@@ -68,6 +83,7 @@ export class StepStream {
 
   /** Steps from `from` on were refused. */
   rewind(from: number): void {
+    this.#full = [];
     this.#batch = [];
     this.#batchBytes = 0;
     this.#open = this.#open.filter(({ step }) => step < from);
@@ -75,7 +91,7 @@ export class StepStream {
     this.#letGo();
   }
 
-  get #full(): boolean {
+  get #windowFull(): boolean {
     return this.#open.length >= ADVANCE.unackedSteps || this.#openBytes >= ADVANCE.unackedBytes;
   }
 
@@ -90,7 +106,7 @@ export class StepStream {
   }
 
   #letGo(): void {
-    if (!this.#full) for (const resolve of this.#room.splice(0)) resolve();
+    if (!this.#windowFull) for (const resolve of this.#room.splice(0)) resolve();
     if (this.#open.length === 0) for (const resolve of this.#durable.splice(0)) resolve();
   }
 }

@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { HoldpointError, isHoldpointError, toErrorRecord } from "../contracts/errors.ts";
 import { parentOf, startIdentity } from "../contracts/process-identity.ts";
 import { takeLock } from "../state/lock.ts";
@@ -124,9 +125,18 @@ async function main(): Promise<void> {
   if (process.env["HOLDPOINT_END_WITH_STDIN"] === "1")
     process.stdin.once("close", () => void shutdown("stdin closed")).resume();
   process.on("SIGHUP", () => void core.reload());
+  keepSmall();
   log.info({ epoch: core.epoch, home: home.dir, product }, "ready");
   if (process.env["HOLDPOINT_READY_LINE"] === "1")
     process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, epoch: core.epoch })}\n`);
+}
+
+/**
+ * The space for young objects stays as large as loading the modules has made it (a few megabytes): what a command of the store
+ * leaves behind dies at once, and letting that space grow to V8's default costs 25 MB of memory for no speed.
+ */
+function keepSmall(): void {
+  setFlagsFromString("--semi-space-growth-factor=1");
 }
 
 function productVersion(): string {

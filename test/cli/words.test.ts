@@ -30,6 +30,31 @@ describe("help", () => {
     for (const word of [...commands, "config", "server", "demo"]) expect(out).toMatch(new RegExp(`^  ${word}\\b`, "m"));
   });
 
+  /** The commands below some words, as help lists them; a group is replaced by its own. */
+  async function commandsBelow(words: readonly string[]): Promise<string[]> {
+    const { out } = await holdpoint([...words, "--help"]);
+    const listed = [...(out.split("Commands:\n")[1] ?? "").matchAll(/^ {2}([a-z-]+)/gm)].map(([, word = ""]) => word);
+    if (listed.length === 0) return [words.join(" ")];
+    const below = listed.filter((word) => word !== "help").map((word) => commandsBelow([...words, word]));
+    return (await Promise.all(below)).flat();
+  }
+
+  test("every command is described in docs/cli.md, and nothing else is", async () => {
+    const page = readFileSync(fileURLToPath(new URL("../../docs/cli.md", import.meta.url)), "utf8");
+    const cells =
+      page
+        .split("## Commands")[1]
+        ?.split("\n## ")[0]
+        ?.match(/^\| (`.*?`) \|/gm) ?? [];
+    const described = cells
+      .flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code))
+      .flatMap((code) => {
+        const [first = "", second = ""] = code.replaceAll("\\|", "|").split(" ");
+        return /^[a-z-]+(\|[a-z-]+)*$/.test(second) ? second.split("|").map((word) => `${first} ${word}`) : [first];
+      });
+    expect(described.toSorted()).toEqual((await commandsBelow([])).toSorted());
+  });
+
   test("the version is the package's", async () => {
     const { version } = JSON.parse(
       readFileSync(fileURLToPath(new URL("../../package.json", import.meta.url)), "utf8"),

@@ -108,6 +108,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       "process.unregister": [["agents"], ["study"]],
       released: [["approve"], ["study"]],
       exiting: [["broken"]],
+      alive: [["held"]],
     },
     out: {
       launch: [["approve"], ["approve", 2]],
@@ -124,6 +125,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       reply: [["approve"], ["approve", 2], ["approve", 3], ["approve", 4]],
       claimLost: [["fenced"]],
       stop: [["pause"], ["stop"]],
+      ping: [["held"]],
     },
   },
   adapter: {

@@ -13,7 +13,7 @@ const places = () => ({
 });
 const project = (name: string): string => join(root, "project/.pi/workflows", name);
 const user = (name: string): string => join(root, "home/.pi/agent/workflows", name);
-const builtin = (name: string): string => join(root, "builtins", name);
+const builtin = (folder: string): string => join(root, "builtins", folder, "any.workflow.ts");
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "discovery-"));
@@ -33,14 +33,15 @@ describe("finding by name", () => {
       project("a.workflow.ts"),
       user("a.workflow.ts"),
       user("b.workflow.ts"),
-      builtin("b.workflow.ts"),
-      builtin("c.workflow.js"),
+      builtin("b@1"),
+      builtin("c@1"),
+      builtin("c@2"),
     );
     const found = await listWorkflows(places());
     expect(found).toEqual([
       { name: "a", path: project("a.workflow.ts"), origin: "project" },
       { name: "b", path: user("b.workflow.ts"), origin: "user" },
-      { name: "c", path: builtin("c.workflow.js"), origin: "builtin" },
+      { name: "c", path: "builtin:c@2", origin: "builtin" },
     ]);
     expect(await findWorkflow("b", places())).toEqual(found[1]);
   });

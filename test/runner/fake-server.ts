@@ -90,9 +90,9 @@ export function connect(): { port: FramePort<ToRunner, FromRunner>; server: Fake
     send: (frame) => void setImmediate(() => listener?.(toRunnerSchema.parse(JSON.parse(encodeFrame(frame))))),
   });
   const port: FramePort<ToRunner, FromRunner> = {
-    send(frame) {
-      const text = encodeFrame(frame);
-      setImmediate(() => server.take(fromRunnerSchema.parse(JSON.parse(text))));
+    send(...frames) {
+      for (const text of frames.map(encodeFrame))
+        setImmediate(() => server.take(fromRunnerSchema.parse(JSON.parse(text))));
     },
     close: () => undefined,
     onFrame: (next) => void (listener = next),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import deploy from "../../docs/examples/deploy.workflow.ts";
 import effects from "../../docs/examples/effects.workflow.ts";
 import importing from "../../docs/examples/import.workflow.ts";
+import plan from "../../docs/examples/plan.workflow.ts";
 import release from "../../docs/examples/release.workflow.ts";
 import retry from "../../docs/examples/retry.workflow.ts";
 import review from "../../docs/examples/review.workflow.ts";
@@ -37,6 +38,17 @@ describe("examples", () => {
     expect(await readdir(input.folder)).toEqual(["1.0.txt", "letter.txt"]);
     run.assertEffect("release", { state: "applied", attempts: 1, request: { version: "1.0" } });
     expect(run.effects.map(({ recovery }) => recovery)).toEqual(["idempotent", "observed", "manual"]);
+  });
+
+  it("plan: the built-in approval is asked again about each change, and the third is the last", async () => {
+    const replan = { choice: "replan", input: { changes: "Tell the customers" } };
+    const approved = await runWorkflow(plan, {
+      answers: { "approval/approve": each([replan, { choice: "continue" }]) },
+    });
+    expect(approved.output).toEqual({ done: ["Migrate", "Switch the traffic", "Tell the customers"] });
+    const stopped = await runWorkflow(plan, { answers: { "approval/approve": each([replan, replan, replan]) } });
+    expect(stopped.output).toEqual({ done: [] });
+    expect(stopped.order.filter((node) => node === "plan")).toHaveLength(3);
   });
 
   it("shell: the output is parsed, lines become progress, and an exit code is a result", async () => {
@@ -119,13 +131,13 @@ describe("examples", () => {
 
   it("import: the settings may be changed while it runs, by whom and how the rules say", async () => {
     expect((await runWorkflow(importing)).output).toEqual({ imported: 3, limit: 3 });
-    const run = startWorkflow(importing, { input: { limit: 900 } });
+    const run = startWorkflow(importing, { input: { limit: 2_000 } });
     await run.clock.advance(0);
-    expect(run.changeSettings([{ op: "replace", path: "/limit", value: 901 }])).toMatchObject({
+    expect(run.changeSettings([{ op: "replace", path: "/limit", value: 2_001 }])).toMatchObject({
       changeNumber: 1,
-      value: { limit: 901 },
+      value: { limit: 2_001 },
     });
-    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 950 }], { actor: "session" })).toThrow(
+    expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 2_050 }], { actor: "session" })).toThrow(
       "session may not replace /limit",
     );
     expect(() => run.changeSettings([{ op: "replace", path: "/limit", value: 5 }])).toThrow("can only be raised");
@@ -133,7 +145,7 @@ describe("examples", () => {
       "is refused by workflow",
     );
     await run.settled();
-    expect(run.output).toEqual({ imported: 901, limit: 901 });
+    expect(run.output).toEqual({ imported: 2_001, limit: 2_001 });
   });
 
   it("release: the mounted approval is asked twice, and each exit leads on", async () => {

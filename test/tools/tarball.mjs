@@ -22,6 +22,7 @@ try {
   for (const needed of [
     "dist/src/cli/main.js",
     "dist/src/workflow/index.d.ts",
+    "dist/src/builtins/plan-approval@1/plan-approval.workflow.js",
     "dist/adapters/telegram/main.js",
     "dist/adapters/telegram/sim/main.js",
     "docs/examples/deploy.workflow.ts",
@@ -48,9 +49,12 @@ try {
     throw new Error(`holdpoint --version says ${version}, the package is ${packed.version}`);
   writeFileSync(
     join(project, "use.mjs"),
-    'import { defineWorkflow } from "holdpoint"; import { connect } from "holdpoint/client"; if (typeof defineWorkflow !== "function" || typeof connect !== "function") process.exit(1);',
+    'import { defineWorkflow } from "holdpoint"; import { connect } from "holdpoint/client"; import { planApproval } from "holdpoint/builtins"; if (typeof defineWorkflow !== "function" || typeof connect !== "function" || planApproval.name !== "plan-approval") process.exit(1);',
   );
   run(process.execPath, ["use.mjs"], project);
+  const workflows = run(bin, ["workflows"], project);
+  if (!/^plan-approval +builtin/m.test(workflows))
+    throw new Error(`The installed package lists no built-in workflow:\n${workflows}`);
   const demo = run(bin, ["demo", "--answer", "approve", "--plain"], project, { timeout: 90_000 });
   if (!/completed/i.test(demo)) throw new Error(`The demo of the installed package did not complete:\n${demo}`);
   console.log("tarball: installed, imported, and the demo ran");

@@ -8,11 +8,9 @@ import { listWorkflows } from "../../contracts/discovery.ts";
 export async function workflows(context: Context): Promise<void> {
   const found = await listWorkflows();
   context.result({ workflows: found });
-  if (found.length === 0) {
-    context.line("No workflows found in .pi/workflows or ~/.pi/agent/workflows.");
-    context.line("Any .workflow.ts file can be run by its path: holdpoint run ./deploy.workflow.ts");
-    return;
-  }
   const rows = found.map(({ name, origin, path }) => [clean(name), origin, clean(path)]);
   context.lines(table([{ title: "name" }, { title: "where" }, { title: "file", flexible: true }], rows, context.width));
+  if (found.some(({ origin }) => origin !== "builtin")) return;
+  context.line("No workflows of your own found in .pi/workflows or ~/.pi/agent/workflows.");
+  context.line("Any .workflow.ts file can be run by its path: holdpoint run ./deploy.workflow.ts");
 }

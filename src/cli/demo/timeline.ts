@@ -27,13 +27,13 @@ export function timelineRows(stage: Stage, view: RunView, state: PhoneState): Ti
   for (const item of storyItems(view.timeline)) rows.push({ at: item.at, side: "server", text: serverText(item) });
   for (const { kind, pid, startedAt, endedAt, outcome } of view.processes) {
     if (kind === "server") continue;
-    rows.push({ at: startedAt, side: "process", text: `${clean(kind)} started (pid ${pid})` });
-    if (endedAt !== null)
-      rows.push({
-        at: endedAt,
-        side: "process",
-        text: `${clean(kind)} ended (pid ${pid}${outcome === null ? "" : `, ${outcome}`})`,
-      });
+    // A warm runner serves one launch of the run after another; its process goes on in between.
+    const [begins, ends] = kind === "runner" ? ["takes up the run", "lets go of it"] : ["started", "ended"];
+    const name = clean(kind);
+    rows.push({ at: startedAt, side: "process", text: `${name} ${begins} (pid ${pid})` });
+    if (endedAt === null) continue;
+    const how = outcome === null || outcome === "exited" ? `${ends} (pid ${pid})` : `ended (pid ${pid}, ${outcome})`;
+    rows.push({ at: endedAt, side: "process", text: `${name} ${how}` });
   }
   rows.push(...phoneRows(state));
   return rows.sort((a, b) => a.at - b.at);

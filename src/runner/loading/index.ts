@@ -6,12 +6,16 @@
  */
 import { fileURLToPath } from "node:url";
 import { isAbsolute } from "node:path";
+import { BUILTINS_INDEX } from "../../contracts/builtins.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import { coreOf, requireOf } from "./jiti-core.ts";
 import { forgetOwn, seeNatively } from "./native-modules.ts";
 import { isOwn, loadsWorkflow } from "./places.ts";
 import type { SourceView } from "./source-view.ts";
 import { cachedTransform } from "./transform-cache.ts";
+
+/** Names of the built-in workflows: their files are loaded as own files, so that they are part of the identity. */
+const BUILTINS_NAMES = ["holdpoint/builtins", "@osolmaz/pi-workflows/builtins"] as const;
 
 export { SourceView } from "./source-view.ts";
 
@@ -40,6 +44,7 @@ export async function loadModule(
     path,
     {
       virtualModules: { ...modules },
+      alias: Object.fromEntries(BUILTINS_NAMES.map((name) => [name, BUILTINS_INDEX])),
       fsCache: false,
       // Keeps stack traces readable: otherwise a module with top-level await is one data: URL with all of its source.
       esmEvalTempFile: true,

@@ -9,7 +9,8 @@ let packageRoot = "";
 
 /** Says which workflow is loaded next: one that ships in a package has that package's files as its own. */
 export function loadsWorkflow(path: string): void {
-  const at = path.lastIndexOf(MODULES);
+  // A built-in one stands in our own package, of which nothing else is a workflow's.
+  const at = isBuiltin(path) ? -1 : path.lastIndexOf(MODULES);
   const [first = "", second = ""] = at === -1 ? [] : path.slice(at + MODULES.length).split(sep);
   const name = first.startsWith("@") ? `${first}${sep}${second}` : first;
   packageRoot = at === -1 ? "" : `${path.slice(0, at + MODULES.length)}${name}${sep}`;

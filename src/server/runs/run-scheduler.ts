@@ -256,6 +256,7 @@ export class RunScheduler {
     if (this.#stopped) session.stop("the server stops");
     else session.start();
     const exit = await Promise.race([worker.gone, session.released.then(() => "released" as const)]);
+    session.over();
     clearTimeout(startGuard);
     clearTimeout(leaveGuard);
     if (exit === "released") this.#keep(worker, session);

@@ -63,6 +63,7 @@ export class RunSession {
   #lastRewind = -1;
   #rewindsHere = 0;
   #watchdog: StepWatchdog | undefined;
+  #over = false;
   /** Called once when the runner has said `ready`, or ended before. */
   onReady: () => void = () => undefined;
   onEnd: (end: SessionEnd) => void = () => undefined;
@@ -267,7 +268,15 @@ export class RunSession {
     this.#watch();
   }
 
+  /** Its process serves this launch no longer, however it came to that: nobody is watched any more. */
+  over(): void {
+    this.#over = true;
+    this.#watchdog?.stop();
+  }
+
   #watch(): void {
+    // It may have ended while its state was read.
+    if (this.#over || this.end !== "open") return;
     const { clock, log, store } = this.#deps;
     const { claim, stepwise } = this.claimed;
     this.#watchdog = new StepWatchdog({

@@ -2,6 +2,7 @@
  * Whether the runs that wait for an answer can be continued with it: looked at when the server starts, and when people list what waits.
  * What is found is stored, so that lists and cards say it before anybody taps.
  */
+import { builtinIdOf } from "../../contracts/builtins.ts";
 import { sha256Hex } from "../../contracts/ids.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import { type ErrorRecord, HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
@@ -135,7 +136,9 @@ export class WaitingRuns {
 function gone(path: string): ErrorRecord {
   return new HoldpointError(
     "workflowSourceChanged",
-    `The approved content of ${path} is neither in the database nor on the disk any more.`,
+    `The approved content of ${path} is neither in the database nor on the disk any more.${
+      builtinIdOf(path) === undefined ? "" : " A version of the product that has this revision can continue it."
+    }`,
     { details: { path, missing: true } },
   ).toRecord();
 }

@@ -1,8 +1,7 @@
 /** Brings an older database of ours to the present version: a verified backup first, then every step in one transaction. */
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
 import { HoldpointError } from "../../contracts/errors.ts";
+import { makeBackup } from "../maintenance/backup.ts";
 import { shapeDigest, shapeOf } from "../shape.ts";
 import type { Schema } from "./index.ts";
 
@@ -12,7 +11,7 @@ import type { Schema } from "./index.ts";
  */
 export function migrate(db: Database.Database, path: string, version: number, schema: Schema, now: number): string {
   const backup = `${path}.v${version}-${new Date(now).toISOString().replace(/[-:]|\.\d+/g, "")}.backup`;
-  makeBackup(db, backup);
+  backUp(db, backup);
   db.pragma("foreign_keys = OFF");
   try {
     db.exec("BEGIN IMMEDIATE");
@@ -45,34 +44,18 @@ export function migrate(db: Database.Database, path: string, version: number, sc
   return backup;
 }
 
-/** Writes a copy and proves that it is readable, whole and of the same shape. */
-function makeBackup(db: Database.Database, backup: string): void {
-  if (existsSync(backup))
-    throw new HoldpointError("storageBroken", `The backup ${backup} exists already; nothing was migrated.`);
-  // The file must never be readable by others, so it exists with its mode before SQLite fills it.
-  closeSync(openSync(backup, "wx", 0o600));
+/** A copy that is proved, or a refusal to go on. */
+function backUp(db: Database.Database, backup: string): void {
   try {
-    db.prepare("VACUUM INTO ?").run(backup);
-    chmodSync(backup, 0o600);
-    const copy = new Database(backup, { readonly: true });
-    try {
-      const check = copy.pragma("integrity_check", { simple: true });
-      if (check !== "ok" || shapeDigest(copy) !== shapeDigest(db))
-        throw new Error(`integrity check says ${String(check)}`);
-    } finally {
-      copy.close();
-    }
-    for (const place of [backup, dirname(backup)]) {
-      const fd = openSync(place, "r");
-      fsyncSync(fd);
-      closeSync(fd);
-    }
+    makeBackup(db, backup);
   } catch (error) {
-    rmSync(backup, { force: true });
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
     const text = error instanceof Error ? error.message : String(error);
     throw new HoldpointError(
       "storageBroken",
-      `The backup before a migration could not be made (${text}); nothing was migrated.`,
+      exists
+        ? `The backup ${backup} exists already; nothing was migrated.`
+        : `The backup before a migration could not be made (${text}); nothing was migrated.`,
       { cause: error },
     );
   }

@@ -51,6 +51,8 @@ const STALE_SETTINGS = Symbol("stale settings");
 
 /** Other work of the process may have to wait this long. */
 const TURN_MS = 8;
+/** And after so many steps, which go on the wire together. */
+const TURN_STEPS = ADVANCE.entriesPerFrame * ADVANCE.framesPerWrite;
 
 /** Room for the envelope of an entry in the count of unacknowledged bytes. */
 const ENTRY_BYTES = 128;
@@ -120,7 +122,7 @@ export class Engine {
       const epoch = this.#epoch;
       try {
         const began = this.#timers.now();
-        if (turnSteps >= ADVANCE.entriesPerFrame || began - turnBegan > TURN_MS) {
+        if (turnSteps >= TURN_STEPS || began - turnBegan > TURN_MS) {
           await this.#wait(epoch, this.#host.yield());
           turnBegan = this.#timers.now();
           turnSteps = 0;

@@ -66,6 +66,10 @@ const CHECKS = [
   ["resolutions", "SELECT count(*) FROM human_decision_resolutions WHERE provenance = 'human'"],
   ["votes", "SELECT count(*) FROM decision_votes"],
   ["continuations", "SELECT count(*) FROM run_continuations WHERE cause_type = 'decision'"],
-  ["settlements", "SELECT count(*) FROM effects WHERE purpose = 'settlement'"],
+  [
+    "settlements",
+    `SELECT count(DISTINCT decision_no) FROM effects e JOIN human_decisions d USING (decision_no)
+     WHERE purpose = 'settlement' AND d.status = 'accepted' AND e.created_at >= (SELECT resolved_at FROM human_decision_resolutions r WHERE r.decision_no = d.decision_no)`,
+  ],
   ["updates", "SELECT count(*) FROM channel_inbox"],
 ] as const;

@@ -72,10 +72,11 @@ export const steps: Part = {
     const ledger = new Ledger(home);
     const run = (count: number): Promise<Span> => runSteps(client, ledger, workflow, count);
     bench.say(`server at rest: ${residentMegabytes(server.pid).toFixed(1)} MB`);
-    await run(10_000);
     const short: number[] = [];
     const long: number[] = [];
     const together: number[] = [];
+    // The runner that serves them stays the same: a new one has to get warm, as the floors' process does before their first round.
+    await run(10_000);
     for (let round = 0; round < bench.rounds; round += 1) {
       let ms = 0;
       for (let i = 0; i < SHORT_RUNS; i += 1) {
@@ -85,8 +86,10 @@ export const steps: Part = {
       short.push((SHORT_RUNS * 100 * 1_000) / ms);
       const { from, to } = await run(10_000);
       long.push((10_000 * 1_000) / (to - from));
-      const ms8 = await runTogether(client, ledger, gated, 100, join(bench.folder, `gate-${round}`));
-      together.push((TOGETHER * 100 * 1_000) / ms8);
+    }
+    for (let round = 0; round < bench.rounds; round += 1) {
+      const ms = await runTogether(client, ledger, gated, 100, join(bench.folder, `gate-${round}`));
+      together.push((TOGETHER * 100 * 1_000) / ms);
     }
     bench.report("pure_steps_per_s_100", short);
     bench.report("pure_steps_per_s_10000", long);

@@ -1,7 +1,17 @@
 /** Scenarios about the life of the server and the passing of time. */
 import Database from "better-sqlite3";
 
-import { APPROVED, JOURNEY, openGate, runOf, untilAsked, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+import {
+  APPROVED,
+  HOLDING,
+  JOURNEY,
+  openGate,
+  runOf,
+  untilAsked,
+  untilAtGate,
+  untilEnded,
+  type Scenario,
+} from "./scenario.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -42,6 +52,20 @@ const long: Scenario = {
     openGate(stage, "long");
     await untilEnded(stage, run);
     return new Map([[run, APPROVED]]);
+  },
+};
+
+/** A step that does not give way for longer than its limit, but for less than the server waits for a sign of life. */
+const held: Scenario = {
+  options: { clock: true },
+  async play(stage) {
+    await stage.start();
+    const run = await stage.run(HOLDING, "held");
+    await untilAtGate(stage, "held");
+    await stage.advance(605_000);
+    openGate(stage, "held");
+    await untilEnded(stage, run);
+    return new Map([[run, { status: "completed", decisions: [], actions: ["note"] }]]);
   },
 };
 
@@ -94,4 +118,4 @@ const deaf: Scenario = {
   },
 };
 
-export const lifetime = { stop, long, retention, deaf };
+export const lifetime = { stop, long, held, retention, deaf };

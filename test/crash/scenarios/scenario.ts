@@ -20,6 +20,7 @@ export interface Scenario {
 export const JOURNEY = fileURLToPath(new URL("../workflows/journey.workflow.ts", import.meta.url));
 export const STUDY = fileURLToPath(new URL("../workflows/study.workflow.ts", import.meta.url));
 export const AGENTS = fileURLToPath(new URL("../workflows/agents.workflow.ts", import.meta.url));
+export const HOLDING = fileURLToPath(new URL("../workflows/holding.workflow.ts", import.meta.url));
 export const BROKEN = fileURLToPath(new URL("../workflows/broken.workflow.ts", import.meta.url));
 
 /** The story of a journey that Ann approves. */

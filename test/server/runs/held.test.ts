@@ -1,6 +1,6 @@
 /** Nodes that never give way: their runner cannot keep their time, so the server does. */
 import { setImmediate as turn } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunView } from "../../../src/contracts/protocol/operations.ts";
 import { ControlledClock } from "../../../src/server/system/controlled-clock.ts";
 import { makeWorld, type TestRunner, type World } from "./world.ts";
@@ -50,6 +50,21 @@ const outcomes = (view: RunView): unknown[] =>
       const { nodeId, outcome } = detail as { nodeId: string; outcome: string };
       return `${nodeId} ${outcome}`;
     });
+
+it("a runner that was killed is watched no longer", async () => {
+  world.put("gone.workflow.ts", workflow("gone", "h.compute({ timeoutMs: 60_000, run: never })"));
+  const run = await world.start("gone");
+  await atB(run, 1);
+  world.runners[0]?.kill();
+  // Enough for the next one to begin, too little for a look at this one.
+  await clock.advance(5_000);
+  await atB(run, 2);
+  await world.call("run.cancel", { run, reason: null });
+  await world.until(run, (view) => view.run.status === "cancelled");
+  const looks = vi.spyOn(world.store.read.runs, "heldStep");
+  await clock.advance(3_600_000);
+  expect(looks).not.toHaveBeenCalled();
+});
 
 describe("a node that does not give way", () => {
   it("times out, and the run goes on at its recovery node in another runner", async () => {
