@@ -111,6 +111,8 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "settlement.outcome": (v) => `Card ${str(v["reference"])} shows the outcome: ${str(v["outcome"])}`,
   "reply.outcome": (v) => `Reply to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
   "channel.opened": (v) => `The adapter speaks for the channel (epoch ${str(v["channelEpoch"])})`,
+  "channel.deaf": (v) => `The channel hears nothing (${str(v["cause"])})`,
+  "channel.hears": () => "The channel hears again",
   "server.started": () => "The server started",
   "server.recovered": (v) =>
     `The server put in order what its predecessor left: ${str(v["runsRequeued"])} runs queued again, ${str(v["attemptsAmbiguous"])} attempts in doubt`,

@@ -255,6 +255,18 @@ describe("what people are told", () => {
       "I was offline from 12:30 to 12:33. If you tapped in that time, please tap again.",
     ],
     [{ code: "help", waiting: 0 }, "Nothing waits for you. When something does, a card with buttons appears here."],
+    [
+      { code: "channelDeaf", channel: "telegram:ops", since: NOON, cause: "token" },
+      "\u26a0\ufe0f telegram:ops has heard nothing since 12:30: Telegram does not accept the bot\u2019s token. Put a valid one into its token file.",
+    ],
+    [
+      { code: "channelHears", channel: "telegram:ops", since: NOON, until: NOON + 180_000, cause: "unreachable" },
+      "\u2705 telegram:ops hears again. It did not from 12:30 to 12:33; taps from that time are read now.",
+    ],
+    [
+      { code: "terminalOff" },
+      "This decision cannot be answered at the terminal: its audience does not name that destination.",
+    ],
   ])("%o", (code, sentence) => {
     expect(replyText(replyCodeSchema.parse(code), clock)).toBe(sentence);
     expect(ackText(code, clock)).toBe(sentence);
@@ -290,6 +302,9 @@ describe("what people are told", () => {
       prompt: long,
       channel: long,
       audience: long,
+      cause: "conflict",
+      since: NOON,
+      until: NOON,
       id: long,
       fingerprint: "a91c4e",
       at: NOON,
