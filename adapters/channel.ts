@@ -183,6 +183,7 @@ export class AdapterLoop {
     const record = toErrorRecord(error, "channelUnreachable");
     this.#problem = redactRecord(record, this.#redact);
     this.#send({ type: "health", ok: false, pendingUpdates: null, error: record });
+    void this.#tellWaiting(record);
     this.#note(`${record.code} ${record.message}`);
     if (error instanceof ChannelProblem && error.secretRefused) {
       const refused = this.#transport;
@@ -193,6 +194,14 @@ export class AdapterLoop {
     if (isHoldpointError(error) && error.kind === "tokenFile") return secretAgainMs;
     const asked = error instanceof ChannelProblem ? error.waitMs : undefined;
     return asked ?? Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(failures - 1, 20));
+  }
+
+  /** While nothing is read, what piles up at the service is worth knowing. */
+  async #tellWaiting(error: ErrorRecord): Promise<void> {
+    const transport = this.#transport;
+    const waiting = (await transport?.waiting?.()) ?? null;
+    if (waiting === null || this.#port.closed || this.#transport !== transport) return;
+    this.#send({ type: "health", ok: false, pendingUpdates: waiting, error });
   }
 
   /** Attempts under way end by themselves, each with its own refusal. */

@@ -54,6 +54,8 @@ export interface Transport {
    * nothing waits at present. Throws `ChannelProblem`.
    */
   poll(after: number | null, signal: AbortSignal): Promise<readonly Inbound[]>;
+  /** How much the service holds for us that was not read yet; null when it does not say. Never throws. */
+  waiting?(): Promise<number | null>;
   /** Tells the person who tapped. Never throws: the answer stands, also when its toast is lost. */
   acknowledge(tap: Tap, ack: Ack): Promise<void>;
   /** Lets go of connections; calls under way may be abandoned. */

@@ -47,6 +47,8 @@ interface Progress {
   /** `connected` is set no later than the first byte is written. */
   phase: "none" | "connecting" | "connected";
   status: number | null;
+  /** The service's clock at the answer, ms, with the precision of a second; null when it does not say. */
+  serviceAt: number | null;
   /** The parsed body; undefined while there is none or it is not JSON. */
   body: unknown;
 }
@@ -68,6 +70,7 @@ export class BotClient {
   readonly #api: Api;
   readonly #agent: http.Agent;
   readonly #redact: Redact;
+  #serviceTime: { readonly at: number; readonly seenAt: number } | null = null;
 
   constructor(token: string, { apiRoot, reuse, timeoutMs }: ClientOptions) {
     const secure = apiRoot.startsWith("https:");
@@ -90,7 +93,7 @@ export class BotClient {
     promised: Promised<T>,
     signal?: AbortSignal,
   ): Promise<CallResult<T>> {
-    const progress: Progress = { phase: "none", status: null, body: undefined };
+    const progress: Progress = { phase: "none", status: null, serviceAt: null, body: undefined };
     const raw = this.#api.raw as unknown as Record<string, (payload: object, signal?: AbortSignal) => Promise<unknown>>;
     // Methods without parameters take the signal first.
     const send = (): Promise<unknown> =>
@@ -103,7 +106,13 @@ export class BotClient {
     } catch (error) {
       failure = error;
     }
+    if (progress.serviceAt !== null) this.#serviceTime = { at: progress.serviceAt, seenAt: Date.now() };
     return this.#classify(method, progress, failure, promised);
+  }
+
+  /** What time the service said it was at its last answer, and what time it was here; ms. */
+  get serviceTime(): { readonly at: number; readonly seenAt: number } | null {
+    return this.#serviceTime;
   }
 
   close(): void {
@@ -144,7 +153,7 @@ type FetchInit = { method?: string; headers?: Record<string, string>; body?: unk
 function recordingFetch(request: typeof https.request, agent: http.Agent): typeof fetch {
   const perform = (url: string | URL, init: FetchInit): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const progress = progressOf.getStore() ?? { phase: "none", status: null, body: undefined };
+      const progress = progressOf.getStore() ?? { phase: "none", status: null, serviceAt: null, body: undefined };
       const { signal, body } = init;
       if (signal?.aborted) return reject(new Error("stopped before it was sent"));
       if (typeof body !== "string") return reject(new Error("only JSON requests are supported"));
@@ -161,6 +170,8 @@ function recordingFetch(request: typeof https.request, agent: http.Agent): typeo
       outgoing.on("error", (error) => settle(() => reject(error)));
       outgoing.on("response", (response) => {
         progress.status = response.statusCode ?? null;
+        const date = Date.parse(response.headers.date ?? "");
+        progress.serviceAt = Number.isNaN(date) ? null : date;
         const failed = (error: unknown): void => {
           outgoing.destroy();
           settle(() => reject(error));

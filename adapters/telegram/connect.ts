@@ -46,9 +46,19 @@ export async function connectTelegram(
     parts: partCount,
     send: (perform, part) => sendPart({ poster, caller }, perform, part),
     poll: (after, signal) => poller.poll(after, signal),
+    waiting: () => waiting(caller),
     acknowledge: (tap, ack) => acknowledge(caller, tap, ack, events),
     close,
   };
+}
+
+/** `pending_update_count`; a service that does not answer says nothing. */
+async function waiting(client: BotClient): Promise<number | null> {
+  const info = await client.call("getWebhookInfo", {}, (value) => {
+    const count = isObject(value) ? value["pending_update_count"] : undefined;
+    return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+  });
+  return info.outcome === "accepted" ? info.result : null;
 }
 
 /** Answers the callback query. Repeating it is harmless, so it is tried twice; after that only the toast is lost. */
@@ -88,7 +98,8 @@ async function registerCommands(client: BotClient, launch: ChannelLaunch, events
   }
 }
 
-function botOf(value: unknown): { id: string; username: string | null; name: string } | undefined {
+/** Id, name without "@" and first name of a getMe result, or undefined when it is none. */
+export function botOf(value: unknown): { id: string; username: string | null; name: string } | undefined {
   if (!isObject(value)) return undefined;
   const { id, username, first_name: name } = value;
   if (typeof id !== "number" || !Number.isSafeInteger(id)) return undefined;

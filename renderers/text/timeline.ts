@@ -40,6 +40,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   notOnList: "not among those who may answer",
   wrongChannel: "this channel does not count for it",
   remoteOnly: "it must come from another device",
+  terminalOff: "the audience does not name the terminal",
   accountUnmapped: "the account belongs to nobody by name, and several persons must agree",
   alreadyDecided: "the decision was over",
   stale: "it was for another version of the question",
@@ -142,6 +143,8 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "channel.placeMoved": (v) => `Chat ${str(v["place"])} is ${str(v["movedTo"])} now`,
   "channel.silenceEnded": (v) => `The channel hears again; ${str(v["cards"])} cards are offered again`,
   "channel.opened": (v) => `The adapter speaks for the channel (epoch ${str(v["channelEpoch"])})`,
+  "channel.deaf": (v) => `The channel hears nothing (${str(v["cause"])})`,
+  "channel.hears": () => "The channel hears again",
   "server.started": () => "The server started",
   "server.recovered": (v) =>
     `The server put in order what its predecessor left: ${str(v["runsRequeued"])} runs queued again, ${str(v["attemptsAmbiguous"])} attempts in doubt`,

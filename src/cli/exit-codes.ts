@@ -46,6 +46,7 @@ const BY_KIND: Partial<Record<ErrorKind, ExitName>> = {
   outputTooLarge: "workflow",
   homeInvalid: "config",
   demoFailed: "demo",
+  setupFailed: "config",
 };
 
 /** Hundreds of an error's HP code → the kind of exit. */

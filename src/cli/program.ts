@@ -155,6 +155,13 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/decisions.ts")).decisions,
   ).option("--all", "also those that were decided");
 
+  add(
+    program,
+    "decide <decision> <choice>",
+    "decide at the server's own terminal, where the audience allows it",
+    async () => (await import("./commands/decide.ts")).decide,
+  ).option("--text <text>", "the text of a choice that asks for one");
+
   const effect = group("effect", "look at and settle what was done outside");
   add(
     effect,
@@ -192,6 +199,20 @@ function build(io: Io, run: Run): Command {
     "check whether everything here can work, and say what to do where it cannot",
     async () => (await import("./commands/doctor.ts")).doctor,
   );
+
+  const setup = group("setup", "connect a channel");
+  add(
+    setup,
+    "telegram",
+    "connect a bot and a chat: token, one-time code, test message, configuration",
+    async () => (await import("./commands/setup.ts")).setupTelegram,
+  )
+    .option("--token-file <path>", "the file with the bot token (default: telegram-token in the home)")
+    .option("--profile <name>", "name of the bot in the configuration", "default")
+    .option("--audience <name>", "the audience that gets its cards in this chat", "operators")
+    .option("--person <id>", "who pairs, as the configuration calls them (default: made from the name)")
+    .option("--api-root <url>", "another Bot API server")
+    .option("--yes", "ask nothing: the token file must exist, and who sends the code is taken");
 
   const config = group("config", "check the configuration");
   add(

@@ -18,6 +18,10 @@ const personSchema = z.strictObject({
   name: z.string().min(1).max(100),
   /** Numeric Telegram user ids of this person. */
   telegram: z.array(telegramId).default([]),
+  /** Users of this machine that are this person, for answers at the server's own terminal: `uid:1000`. */
+  terminal: z
+    .array(z.string().regex(/^uid:[0-9]{1,10}$/, 'must be "uid:" and the number that `id -u` prints'))
+    .optional(),
 });
 
 /** What becomes of a message whose arrival the service did not confirm. */
@@ -65,7 +69,7 @@ const audiencePolicySchema = z.strictObject({
 });
 
 const audienceSchema = z.strictObject({
-  /** `telegram:<profile>/<chat>[/<topic>]`; each gets the card. */
+  /** `telegram:<profile>/<chat>[/<topic>]`: each gets the card. `terminal`: may be decided at the server's own terminal. */
   destinations: z.array(z.string().min(1).max(300)).min(1).max(20),
   /** Who may answer; left out: everybody whom the profile allows. */
   people: z.array(name).min(1).optional(),
@@ -92,6 +96,11 @@ const serverSchema = z.strictObject({
   logLevel: z.enum(["debug", "info", "warn", "error"]).default("info"),
 });
 
+const metricsSchema = z.strictObject({
+  /** Figures for Prometheus at http://127.0.0.1:<port>/metrics; no other machine can reach it. */
+  port: z.number().int().min(1).max(65_535),
+});
+
 const piSchema = z.strictObject({
   /** The Pi for agent nodes: a name in PATH, a path, or a program with its first arguments (a Node and Pi's cli.js). */
   command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
@@ -108,6 +117,8 @@ export const configSchema = z.strictObject({
   timeZone: z.string().default("UTC"),
   server: serverSchema.default({ logLevel: "info" }),
   pi: piSchema.default({ command: "pi" }),
+  /** Left out: no figures are served. */
+  metrics: metricsSchema.optional(),
   retention: z.strictObject({ runDays: z.number().int().min(1).max(3_650).default(30) }).default({ runDays: 30 }),
 });
 
@@ -125,6 +136,17 @@ export interface Destination {
   readonly profile: string;
   readonly place: string;
   readonly topic: string | null;
+}
+
+/**
+ * The destination that no message goes to: a person at the server's own terminal may answer (`holdpoint decide`). Off unless an
+ * audience names it.
+ */
+export const TERMINAL = "terminal";
+
+/** The destinations of an audience to which messages are sent, each once. */
+export function postedTo(destinations: readonly string[]): string[] {
+  return [...new Set(destinations)].filter((destination) => destination !== TERMINAL);
 }
 
 /** Parses `telegram:<profile>/<chat>[/<topic>]`. Throws `configInvalid` with the form that is wanted. */
@@ -175,11 +197,13 @@ function crossCheck(config: Config, where: string): void {
     throw new HoldpointError("configInvalid", `${where}: ${message}`);
   };
   const owners = new Map<string, string>();
-  for (const [person, { telegram }] of Object.entries(config.people)) {
-    for (const id of telegram) {
+  for (const [person, { telegram, terminal = [] }] of Object.entries(config.people)) {
+    for (const id of [...telegram, ...terminal]) {
       const other = owners.get(id);
       if (other)
-        problem(`people.${person}.telegram: id ${id} already belongs to "${other}"; a vote must belong to one person.`);
+        problem(
+          `people.${person}.${telegram.includes(id) ? "telegram" : "terminal"}: id ${id} already belongs to "${other}"; a vote must belong to one person.`,
+        );
       owners.set(id, person);
     }
   }
@@ -193,11 +217,15 @@ function crossCheck(config: Config, where: string): void {
     bots.set(normalize(tokenFile), profile);
   }
   for (const [audience, entry] of Object.entries(config.audiences)) {
-    for (const text of entry.destinations) {
+    if (entry.assurance === "remote" && entry.destinations.includes(TERMINAL))
+      problem(
+        `audiences.${audience}: "assurance": "remote" refuses answers from this machine, so "${TERMINAL}" cannot be a destination.`,
+      );
+    for (const text of postedTo(entry.destinations)) {
       const destination = parseDestination(text);
       if (destination.kind !== "telegram")
         problem(
-          `audiences.${audience}: destination "${text}" is of unknown kind "${destination.kind}"; known: telegram.`,
+          `audiences.${audience}: destination "${text}" is of unknown kind "${destination.kind}"; known: telegram, terminal.`,
         );
       const profile = Object.hasOwn(config.telegramProfiles, destination.profile)
         ? config.telegramProfiles[destination.profile]

@@ -396,6 +396,11 @@ export const ERRORS = {
     when: "The demo did not reach its end.",
     remedy: "Run it again; if it keeps happening, report it with what it printed.",
   },
+  setupFailed: {
+    code: "HP903",
+    when: "The set-up of a channel did not reach its end; the configuration was not changed.",
+    remedy: "Do what the message says and run the set-up again.",
+  },
   internal: {
     code: "HP999",
     when: "Something happened that nobody foresaw.",

@@ -152,6 +152,29 @@ export const POLICY = {
   namesUnits: 120,
 } as const;
 
+/** `holdpoint setup` and `holdpoint doctor`. */
+export const SETUP = {
+  /** 31^8 codes: nobody guesses one in the minutes that it lives, however fast Telegram takes messages. */
+  codeChars: 8,
+  /** How long a code lives: time to find the phone, open the bot and type. */
+  pairMs: 900_000,
+  /** Between two looks when the service cannot be reached or keeps handing out what is to stay with it. */
+  againMs: 1_000,
+  /** Attempts that do not pair are told up to this number, so that a stranger cannot fill the terminal. */
+  noticesShown: 10,
+  /** Answer of the set-up or doctor part to anything but waiting for the code: a send timeout and room. */
+  answerMs: 45_000,
+  /** How far this clock may be from the service's, which is told by the second. More would show on cards. */
+  clockSkewMs: 5_000,
+  /** How long the doctor's poll is held: another program that was ended by it comes back within seconds. */
+  pollerSeconds: 5,
+  /** Less free space than this soon stops the database: a day of a busy service, and below it the next hours. */
+  diskNoteBytes: 1_073_741_824,
+  diskWrongBytes: 104_857_600,
+  /** A quick check reads the whole file. */
+  databaseCheckMs: 120_000,
+} as const;
+
 /** Attempts of messages. */
 export const DELIVERY = {
   backoffMinMs: 1_000,
@@ -199,6 +222,20 @@ export const OPERATOR = {
   candidates: 8,
   /** Of a title in a list. */
   titleUnits: 80,
+} as const;
+
+/** When a channel counts as deaf: together with the hang guard of a poll (45 s) it is noticed within two minutes. */
+export const DEAF = {
+  /** Since the first failed poll after a good one. A restart of a router or of the service is over before. */
+  afterMs: 60_000,
+  /** One 409 is left over from a poll of our own before a crash; this many within `conflictQuietMs` are somebody else. */
+  conflicts: 2,
+  /** Who fights for the updates has given up when nothing was heard of it for this long. */
+  conflictQuietMs: 120_000,
+  /** A look this much too late means that the machine slept: the time before it proves nothing. */
+  sleptMs: 15_000,
+  /** Again, when what was noticed could not be stored. */
+  againMs: 5_000,
 } as const;
 
 /** What channels hand over. */

@@ -6,6 +6,7 @@ import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
+import { DeafWatch } from "./channels/deaf-watch.ts";
 import type { Access, Wake } from "./context.ts";
 import { CrashLog } from "./crash-log.ts";
 import { DecisionDeadlines } from "./deadlines.ts";
@@ -20,6 +21,8 @@ import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
+import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
+import { serverStatus } from "./views/server-view.ts";
 import { RunWatchers } from "./views/run-watchers.ts";
 
 export interface CoreOptions {
@@ -125,6 +128,7 @@ export class ServerCore {
       onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
       facts: () => ({ startedAt: this.startedAt, channels: this.channels.status() }),
       stopRunner: (runnerEpoch) => this.scheduler.stopRunner(runnerEpoch, "operator"),
+      hearing: new DeafWatch({ store, clock, log, wake, access }),
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
@@ -186,6 +190,7 @@ export class ServerCore {
     await this.channels.apply(this.#specs());
     this.#doubts.wake();
     await this.#revise();
+    await this.#serveMetrics();
     return null;
   }
 
@@ -234,6 +239,7 @@ export class ServerCore {
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
+    await ports.metrics?.close();
     await ports.listener.close();
     await store.server.release({ epoch: this.epoch });
     store.close();
@@ -257,6 +263,13 @@ export class ServerCore {
     this.#doubts.wake();
     this.#beat();
     this.#sweepInbox();
+    await this.#serveMetrics();
+  }
+
+  #serveMetrics(): Promise<void> {
+    const { metrics } = this.options.ports;
+    const port = this.#config.metrics?.port ?? null;
+    return metrics?.serve(port, METRICS_TYPE, () => metricsText(serverStatus(this))) ?? Promise.resolve();
   }
 
   #beat(): void {

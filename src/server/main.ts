@@ -21,6 +21,7 @@ import { ControlledClock } from "./system/controlled-clock.ts";
 import { systemLauncher } from "./system/launcher.ts";
 import { unixListener } from "./system/listener.ts";
 import { openLog } from "./system/log.ts";
+import { metricsPage } from "./system/metrics-page.ts";
 import { reapOrphans } from "./system/orphans.ts";
 import { testSeams } from "./system/test-seams.ts";
 import { Watchman } from "./system/watchman.ts";
@@ -71,6 +72,7 @@ async function main(): Promise<void> {
       parentOf: (pid, identity) => Promise.resolve(parentOf(pid, identity)),
     },
     listener: unixListener(home.socket),
+    metrics: metricsPage(log),
     log,
   };
   let stopping = false;

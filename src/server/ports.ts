@@ -80,6 +80,13 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** Figures for a program on this machine that collects them. */
+export interface MetricsPage {
+  /** Serves `text()` from now on at this port; null = nowhere. Never throws: the service goes on without. */
+  serve(port: number | null, type: string, text: () => string): Promise<void>;
+  close(): Promise<void>;
+}
+
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -93,5 +100,7 @@ export interface Ports {
   readonly launcher: Launcher;
   readonly processes: Processes;
   readonly listener: Listener;
+  /** Left out where nobody collects figures (tests in one process). */
+  readonly metrics?: MetricsPage;
   readonly log: Log;
 }

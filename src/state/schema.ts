@@ -526,7 +526,12 @@ CREATE TABLE channels (
   polled_at INTEGER,
   silent_from INTEGER,
   silent_to INTEGER,
-  CHECK ((silent_from IS NULL) = (silent_to IS NULL))
+  -- It has heard nothing since, why, and to which destinations that was told (JSON array).
+  deaf_since INTEGER,
+  deaf_cause TEXT CHECK (deaf_cause IN ('conflict','unreachable','token','adapter')),
+  deaf_told TEXT,
+  CHECK ((silent_from IS NULL) = (silent_to IS NULL)),
+  CHECK ((deaf_since IS NULL) = (deaf_cause IS NULL) AND (deaf_since IS NULL) = (deaf_told IS NULL))
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE channel_inbox (

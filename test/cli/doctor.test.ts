@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
+import { judgeDisk } from "../../src/cli/doctor/storage.ts";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { displayWidth } from "../../src/cli/layout.ts";
 import { startFakeServer } from "../client/fake-server.ts";
@@ -42,20 +43,21 @@ async function examine(at = home): Promise<{ code: number; healthy: boolean; che
   return { code, healthy, check };
 }
 
-test("a home that is ready is healthy: Node, home, configuration, token, Pi with its version", async () => {
-  const tokenFile = join(home, "token");
-  writeFileSync(tokenFile, "123:abc\n", { mode: 0o600 });
-  configure({
-    people: { ann: { name: "Ann", telegram: ["1001"] } },
-    audiences: { operators: { destinations: ["telegram:default/1001"] } },
-    telegramProfiles: { default: { tokenFile, allowedUserIds: ["1001"], allowedChatIds: ["1001"] } },
-    pi: { command: pi("1.6.0") },
-  });
+test("a home that is ready is healthy: Node, home, disk, configuration, Pi with its version", async () => {
+  configure({ pi: { command: pi("1.6.0") } });
   const { check, code, healthy } = await examine();
   expect({ code, healthy }).toEqual({ code: 0, healthy: true });
-  for (const name of ["Node", "Home", "Configuration", "Token file"]) expect(check(name).state, name).toBe("ok");
+  for (const name of ["Node", "Home"]) expect(check(name).state, name).toBe("ok");
+  expect(check("Disk").found).toMatch(/\d (GiB|MiB) free/);
   expect(check("Pi for agent nodes")).toMatchObject({ state: "ok", found: expect.stringContaining("Pi 1.6.0") });
   expect(check("Server")).toMatchObject({ state: "note", found: expect.stringContaining("none runs") });
+  expect(check("Database")).toMatchObject({ state: "note", found: expect.stringContaining("none yet") });
+});
+
+test("a disk that is nearly full is noted, and one that will refuse within hours is wrong", () => {
+  expect(judgeDisk(5_000_000_000, "/home").state).toBe("ok");
+  expect(judgeDisk(500_000_000, "/home")).toMatchObject({ state: "note", found: "477 MiB free for /home" });
+  expect(judgeDisk(50_000_000, "/home").state).toBe("wrong");
 });
 
 test("people read it in 80 columns, with what to do, and a token is never shown", async () => {

@@ -1,6 +1,6 @@
 // Runs command lines in this process, against whatever server the home has.
 
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 
 import type { Io } from "../../src/cli/context.ts";
 import { runCli } from "../../src/cli/program.ts";
@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly columns?: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly stdin?: string;
+  /** A person at a terminal: what they type when this text (all of stderr so far) has been shown, or nothing yet. */
+  readonly types?: (shown: string) => string | undefined;
   /** Called at each piece of output; may send a signal. */
   readonly onOut?: (out: string, signal: (name: NodeJS.Signals) => void) => void;
 }
@@ -27,14 +29,24 @@ export async function holdpoint(args: readonly string[], options: RunOptions = {
   const signal = (name: NodeJS.Signals): void => {
     for (const listener of listeners) listener(name);
   };
+  const { types } = options;
+  const typed = new PassThrough();
   const io: Io = {
     out: (text) => {
       out += text;
       options.onOut?.(out, signal);
     },
-    err: (text) => void (err += text),
+    err: (text) => {
+      err += text;
+      const line = types?.(err);
+      // Whoever asks listens only after the question.
+      if (line !== undefined) setImmediate(() => typed.write(`${line}\r`));
+    },
     env: options.env ?? {},
-    stdin: Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)]),
+    stdin:
+      types === undefined
+        ? Readable.from(options.stdin === undefined ? [] : [Buffer.from(options.stdin)])
+        : Object.assign(typed, { isTTY: true }),
     terminal: options.terminal ?? false,
     columns: options.columns ?? 80,
     onSignal: (listener) => {

@@ -30,6 +30,7 @@ describe("server", () => {
             { place: "1001", deadAt: NOON, error: "Forbidden: bot was blocked by the user", movedTo: null },
             { place: "-12", deadAt: null, error: null, movedTo: "-10012" },
           ],
+          deafSince: NOON,
           restarts: 3,
           error,
         },

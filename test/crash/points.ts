@@ -78,6 +78,7 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "channels.polled": [["silence", 2], ["approve"]],
   "channels.tellLate": [["slow"]],
   "effects.tendDoubts": [["asked"], ["asked", 2]],
+  "channels.hearing": [["deaf"], ["deaf", 2]],
   "channels.recover": [["recover"], ["recover", 2], ["twice"]],
   "retention.sweep": [["retention"]],
   "runs.enter": [["study"]],

@@ -156,8 +156,8 @@ async function restingState(run: string): Promise<unknown> {
 
 test("the table has every operation on running work", () => {
   const changing = Object.entries(OPERATIONS).flatMap(([name, { change }]) => (change ? [name] : []));
-  // To start needs no run; the others are about effects, which have no revision (test/e2e/recover.test.ts).
-  const elsewhere = ["run.start", "effect.settle", "channel.recover"];
+  // To start needs no run; the others are about effects and decisions, which have no revision (recover.test.ts, decide.test.ts).
+  const elsewhere = ["run.start", "effect.settle", "channel.recover", "decision.answer"];
   expect(TABLE.map(({ name }) => name as string).toSorted()).toEqual(
     changing.filter((name) => !elsewhere.includes(name)).toSorted(),
   );

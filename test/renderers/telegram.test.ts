@@ -332,6 +332,18 @@ describe("what people are told", () => {
       { code: "help", waiting: 0 },
       "Nothing waits for you. When something does, a card with buttons appears here. /help lists what you can ask.",
     ],
+    [
+      { code: "channelDeaf", channel: "telegram:ops", since: NOON, cause: "token" },
+      "\u26a0\ufe0f telegram:ops has heard nothing since 12:30: Telegram does not accept the bot\u2019s token. Put a valid one into its token file.",
+    ],
+    [
+      { code: "channelHears", channel: "telegram:ops", since: NOON, until: NOON + 180_000, cause: "unreachable" },
+      "\u2705 telegram:ops hears again. It did not from 12:30 to 12:33; taps from that time are read now.",
+    ],
+    [
+      { code: "terminalOff" },
+      "This decision cannot be answered at the terminal: its audience does not name that destination.",
+    ],
   ])("%o", (code, sentence) => {
     expect(replyText(replyCodeSchema.parse(code), clock)).toBe(sentence);
     expect(ackText(code, clock)).toBe(sentence);
@@ -370,6 +382,8 @@ describe("what people are told", () => {
       title: long,
       prompt: long,
       channel: long,
+      since: NOON,
+      until: NOON,
       id: long,
       fingerprint: "a91c4e",
       at: NOON,
@@ -399,15 +413,20 @@ describe("what people are told", () => {
       missing: [long, long],
       audience: long,
       names: [long, long],
-      cause: "silence",
+    };
+    // The one name stands for two lists of words.
+    const valueOf = (key: string, code: string): unknown => {
+      if (key === "code") return code;
+      if (key === "cause") return code === "escalated" ? "silence" : "conflict";
+      return values[key as keyof typeof values];
     };
     for (const option of options) {
       const keys = Object.keys(option.shape);
       const code = replyCodeSchema.parse(
         Object.fromEntries(
           keys
-            .filter((key) => key in values || key === "code")
-            .map((key) => [key, key === "code" ? option.shape.code.value : values[key as keyof typeof values]]),
+            .filter((key) => key in values || key === "code" || key === "cause")
+            .map((key) => [key, valueOf(key, option.shape.code.value)]),
         ),
       );
       expect(replyText(code, clock).length).toBeGreaterThan(5);

@@ -60,6 +60,7 @@ test.each([
   "notOnList",
   "remoteOnly",
   "accountUnmapped",
+  "terminalOff",
   "alreadyDecided",
   "stale",
   "expired",

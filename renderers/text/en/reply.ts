@@ -1,6 +1,6 @@
 // Toasts and replies in English: a code with values, chosen by the server, becomes a sentence.
 
-import type { ReplyCode } from "../../../src/contracts/decision/codes.ts";
+import type { DeafCause, ReplyCode } from "../../../src/contracts/decision/codes.ts";
 import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
 import { inert } from "../../../src/contracts/decision/inert.ts";
 import { DECISION, TELEGRAM } from "../../../src/contracts/limits.ts";
@@ -53,6 +53,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return ["This decision takes answers from a phone or another device only, not from this machine."];
     case "wrongChannel":
       return [`This decision takes answers ${code.channels.map(place).join(" or ")} only.`];
+    case "terminalOff":
+      return ["This decision cannot be answered at the terminal: its audience does not name that destination."];
     case "accountUnmapped":
       return [
         "This decision needs several people, and your account is not assigned to a person here. Ask your operator to add it.",
@@ -157,12 +159,41 @@ export function replyPhrase(code: ReplyCode): Phrase {
     }
     case "shownAgain":
       return [`${short(code.title, 80)}: shown again below.`];
+    case "channelDeaf":
+      return [
+        `\u26a0\ufe0f ${short(code.channel, CUT.given)} has heard nothing since `,
+        clock(code.since),
+        `: ${DEAF_WHY[code.cause]}`,
+      ];
+    case "channelHears":
+      return [
+        `\u2705 ${short(code.channel, CUT.given)} hears again. It did not from `,
+        clock(code.since),
+        " to ",
+        clock(code.until),
+        code.cause === "conflict"
+          ? "; who tapped a card there in that time and sees it still waiting should tap again."
+          : "; taps from that time are read now.",
+      ];
+    case "connected":
+      return [
+        `\u2705 Holdpoint is connected. Decisions for ${quote(code.audience, CUT.given)} will appear here as cards with buttons. This was a test; nothing waits for you.`,
+      ];
     case "recoverRefused":
       return [refusalText(code.given, code.reason)];
     default:
       return operatorPhrase(code);
   }
 }
+
+const DEAF_WHY: Readonly<Record<DeafCause, string>> = {
+  conflict:
+    "another program takes this bot\u2019s messages, so taps and replies there get lost. Stop that program, or give Holdpoint a bot of its own.",
+  unreachable:
+    "Telegram does not answer the server. Taps and replies there wait until it does. Check the server\u2019s network.",
+  token: "Telegram does not accept the bot\u2019s token. Put a valid one into its token file.",
+  adapter: "its adapter keeps ending. See `holdpoint channel status` on the server.",
+};
 
 function statusPhrase(code: Extract<ReplyCode, { code: "channelStatus" }>): Phrase {
   const queued =

@@ -28,11 +28,21 @@ export function channelLines(channel: ChannelStatus, width: number): string[] {
   const lines = [`${clean(channel.channel)}: ${channel.state}${account}`];
   const poll = channel.lastPollAt === null ? "no good poll yet" : `last good poll ${when(channel.lastPollAt)}`;
   const pid = channel.pid === null ? "" : `pid ${channel.pid}, `;
+  const unread = channel.pendingUpdates === null ? "" : `, ${channel.pendingUpdates} at the service not read yet`;
   lines.push(
-    ...hang(`${pid}${poll}, ${channel.queued} waiting to be sent, ${channel.ambiguous} in doubt`, width, "  ", "  "),
+    ...hang(
+      `${pid}${poll}${unread}, ${channel.queued} waiting to be sent, ${channel.ambiguous} in doubt`,
+      width,
+      "  ",
+      "  ",
+    ),
   );
   lines.push(...hang(doubtLine(channel.doubts), width, "  ", "  "));
   for (const place of channel.places) lines.push(...hang(placeLine(place), width, "  ", "  "));
+  if (channel.deafSince !== null) {
+    const deaf = `hears nothing since ${when(channel.deafSince)}: taps and replies do not arrive`;
+    lines.push(...hang(deaf, width, "  ", "  "));
+  }
   if (channel.restarts > 0) lines.push(`  restarted ${channel.restarts === 1 ? "once" : `${channel.restarts} times`}`);
   if (channel.error !== null) {
     lines.push(...hang(`${clean(channel.error.message)} (${channel.error.code})`, width, "  ", "  "));

@@ -8,22 +8,17 @@ import { join } from "node:path";
 import { holderOf } from "../../client/holder.ts";
 import { resolveHome, serverLogOf, socketPathOf } from "../../client/home.ts";
 import { EMPTY_CONFIG, parseConfig, type Config } from "../../contracts/config.ts";
-import { isHoldpointError } from "../../contracts/errors.ts";
 import { checkPi, piCommand } from "../../contracts/pi/check.ts";
 import { product } from "../../contracts/product.ts";
+import type { ChannelStatus } from "../../client/index.ts";
+import { note, ok, refused, wrong, type Check } from "../doctor/check.ts";
+import { checkBots } from "../doctor/bots.ts";
+import { checkDatabase, checkDisk } from "../doctor/storage.ts";
 import type { Context, Paint } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { clean, hang } from "../layout.ts";
 import { checkTokenFile, readConfigFile, warningsOf } from "./config.ts";
 import { existing } from "./server.ts";
-
-interface Check {
-  readonly name: string;
-  /** `note`: something to know, nothing is broken. */
-  readonly state: "ok" | "note" | "wrong";
-  readonly found: string;
-  readonly remedy: string | null;
-}
 
 const PAINT: Readonly<Record<Check["state"], Paint>> = { ok: "green", note: "yellow", wrong: "red" };
 /** Columns of state and name. */
@@ -31,12 +26,17 @@ const STATE_WIDTH = 7;
 
 export async function doctor(context: Context): Promise<number> {
   const home = resolveHome(context.home);
+  if (!context.json && context.io.terminal) context.io.err("Looking …\n");
   const { checks: configChecks, config, piNamed } = checkConfig(join(home, "config.json"));
+  const server = await checkServer(home);
   const checks = [
     checkNode(process.versions.node, product().node),
     checkHome(home),
+    checkDisk(home),
+    await checkDatabase(home),
     ...configChecks,
-    await checkServer(home),
+    server.check,
+    ...(await checkBots(config, server.channels)),
     await checkAgents(config, piNamed),
   ];
   const healthy = checks.every(({ state }) => state !== "wrong");
@@ -51,25 +51,6 @@ export async function doctor(context: Context): Promise<number> {
   }
   context.line(healthy ? "Nothing is wrong." : "Something is wrong; see above.");
   return healthy ? EXIT.ok.code : EXIT.config.code;
-}
-
-function ok(name: string, found: string): Check {
-  return { name, state: "ok", found, remedy: null };
-}
-
-function note(name: string, found: string, remedy: string | null = null): Check {
-  return { name, state: "note", found, remedy };
-}
-
-function wrong(name: string, found: string, remedy: string): Check {
-  return { name, state: "wrong", found, remedy };
-}
-
-/** What a part of this program refused, in its own words. */
-function refused(name: string, error: unknown): Check {
-  if (!isHoldpointError(error)) throw error;
-  const { message, remedy } = error;
-  return wrong(name, message, remedy);
 }
 
 function checkNode(version: string, engines: string): Check {
@@ -111,44 +92,54 @@ function checkHome(home: string): Check {
 function checkConfig(path: string): { checks: Check[]; config: Config; piNamed: boolean } {
   if (!existsSync(path)) {
     const found = `${path} does not exist, so no workflow can ask anybody`;
-    const none = note("Configuration", found, "Copy config.example.json there and fill it in.");
+    const none = note(
+      "Configuration",
+      found,
+      "Run `holdpoint setup telegram`, or copy config.example.json there and fill it in.",
+    );
     return { checks: [none], config: EMPTY_CONFIG, piNamed: false };
   }
   try {
     const text = readConfigFile(path);
     const config = parseConfig(text, path);
     const checks = [ok("Configuration", path), ...warningsOf(config).map((found) => note("Configuration", found))];
-    for (const [name, { tokenFile }] of Object.entries(config.telegramProfiles)) {
+    const usable: Config["telegramProfiles"] = {};
+    for (const [name, profile] of Object.entries(config.telegramProfiles)) {
+      const { tokenFile } = profile;
       try {
         checkTokenFile(name, tokenFile);
+        // Without its token nothing more can be said about a bot.
+        usable[name] = profile;
         checks.push(ok("Token file", `${tokenFile}, of ${name}`));
       } catch (error) {
         checks.push(refused("Token file", error));
       }
     }
-    return { checks, config, piNamed: "pi" in (JSON.parse(text) as object) };
+    return { checks, config: { ...config, telegramProfiles: usable }, piNamed: "pi" in (JSON.parse(text) as object) };
   } catch (error) {
     return { checks: [refused("Configuration", error)], config: EMPTY_CONFIG, piNamed: false };
   }
 }
 
-async function checkServer(home: string): Promise<Check> {
+/** The server, and what it says of its channels: undefined when none can be asked. */
+async function checkServer(home: string): Promise<{ check: Check; channels?: readonly ChannelStatus[] }> {
   try {
     const client = await existing(home);
     if (client === undefined) {
       const pid = holderOf(home);
-      if (pid === undefined) return note("Server", "none runs; a command that needs it starts it");
-      return note("Server", `pid ${pid} is there and does not listen yet`, `See ${serverLogOf(home)}.`);
+      if (pid === undefined) return { check: note("Server", "none runs; a command that needs it starts it") };
+      return { check: note("Server", `pid ${pid} is there and does not listen yet`, `See ${serverLogOf(home)}.`) };
     }
     try {
-      const { configError, pid, product: version } = await client.call("server.status", {});
-      if (configError === null) return ok("Server", `pid ${pid}, version ${version}`);
-      return wrong("Server", `pid ${pid} uses an earlier configuration: ${configError.message}`, configError.remedy);
+      const { channels, configError, pid, product: version } = await client.call("server.status", {});
+      if (configError === null) return { check: ok("Server", `pid ${pid}, version ${version}`), channels };
+      const found = `pid ${pid} uses an earlier configuration: ${configError.message}`;
+      return { check: wrong("Server", found, configError.remedy), channels };
     } finally {
       client.close();
     }
   } catch (error) {
-    return refused("Server", error);
+    return { check: refused("Server", error) };
   }
 }
 

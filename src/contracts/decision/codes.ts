@@ -13,6 +13,13 @@ const by = z.string().optional();
 const at = timeSchema;
 const count = z.number().int().nonnegative();
 
+/**
+ * Why a channel is deaf: another program takes its updates, the service cannot be reached or does not answer properly, it does not
+ * accept the token, the adapter keeps ending.
+ */
+export const deafCauseSchema = z.enum(["conflict", "unreachable", "token", "adapter"]);
+export type DeafCause = z.infer<typeof deafCauseSchema>;
+
 export const replyCodeSchema = z.discriminatedUnion("code", [
   ...OPERATOR_REPLIES,
   /** The answer came in; the verdict was not there in time and follows as a message. */
@@ -35,6 +42,8 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({ code: z.literal("remoteOnly") }),
   /** The policy takes answers over these channels only. */
   z.strictObject({ code: z.literal("wrongChannel"), channels: z.array(z.string()) }),
+  /** The audience does not name the server's own terminal. */
+  z.strictObject({ code: z.literal("terminalOff") }),
   /** The decision needs several persons, and this account belongs to no configured one. */
   z.strictObject({ code: z.literal("accountUnmapped") }),
   /** `newCard`: the present version was shown below. */
@@ -132,6 +141,18 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   }),
   /** The card that was asked for is sent again. */
   z.strictObject({ code: z.literal("shownAgain"), title: z.string() }),
+  /** A channel of the audience hears nothing any more; told on another one. */
+  z.strictObject({ code: z.literal("channelDeaf"), channel: z.string(), since: at, cause: deafCauseSchema }),
+  /** It hears again; `since` to `until` it did not. */
+  z.strictObject({
+    code: z.literal("channelHears"),
+    channel: z.string(),
+    since: at,
+    until: at,
+    cause: deafCauseSchema,
+  }),
+  /** The set-up's test message: this chat is connected, and cards for this audience will appear in it. */
+  z.strictObject({ code: z.literal("connected"), audience: z.string() }),
   /** `decided`: nothing is sent again for a decision that is over. */
   z.strictObject({
     code: z.literal("recoverRefused"),

@@ -66,9 +66,13 @@ function ask(program: string, args: readonly string[], env: NodeJS.ProcessEnv): 
     const child = spawn(program, args, {
       env: { ...env, NODE_OPTIONS: options },
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: AGENT.checkMs,
-      killSignal: "SIGKILL",
     });
+    // Not the option of `spawn`: its timer goes on when there is no such program, and keeps the process alive.
+    const timer = setTimeout(() => child.kill("SIGKILL"), AGENT.checkMs);
+    const answer = (code: Answer["code"]): void => {
+      clearTimeout(timer);
+      resolve({ code, stdout, stderr });
+    };
     let stdout = "";
     let stderr = "";
     child.stdout.on(
@@ -80,10 +84,8 @@ function ask(program: string, args: readonly string[], env: NodeJS.ProcessEnv): 
       "data",
       (chunk: Buffer) => (stderr = (stderr + chunk.toString("utf8")).slice(0, AGENT.promptChars)),
     );
-    child.once("error", () => resolve({ code: "missing", stdout, stderr }));
-    child.once("close", (code, signal) =>
-      resolve({ code: code ?? (signal === "SIGKILL" ? "slow" : `${signal}`), stdout, stderr }),
-    );
+    child.once("error", () => answer("missing"));
+    child.once("close", (code, signal) => answer(code ?? (signal === "SIGKILL" ? "slow" : `${signal}`)));
   });
 }
 

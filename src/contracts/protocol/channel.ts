@@ -245,6 +245,7 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     type: z.literal("health"),
     /** How the last poll ended. */
     ok: z.boolean(),
+    /** With a good poll: how many it brought. With a bad one null, or in a second frame how many wait at the service. */
     pendingUpdates: z.number().int().nullable(),
     error: errorRecordSchema.nullable(),
   }),

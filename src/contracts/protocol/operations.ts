@@ -3,8 +3,9 @@
  */
 import { z } from "zod";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
+import { replyCodeSchema } from "../decision/codes.ts";
 import { escalationCauseSchema } from "../decision/policy.ts";
-import { INCLUDE } from "../limits.ts";
+import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
@@ -299,6 +300,8 @@ export const channelStatusSchema = z.strictObject({
       movedTo: z.string().nullable(),
     }),
   ),
+  /** It hears nothing since; null = it hears. */
+  deafSince: z.number().int().nullable(),
   restarts: z.number().int(),
   error: errorRecordSchema.nullable(),
 });
@@ -421,7 +424,7 @@ export const OPERATIONS = {
     z.strictObject({ all: z.boolean() }),
     z.strictObject({ decisions: z.array(decisionSummarySchema) }),
   ),
-  /** The whole card, for a person at the server's own terminal. */
+  /** The whole card, for a person at the server's own terminal. `terminal`: its audience takes answers there. */
   "decision.show": operation(
     false,
     z.strictObject({ decision: name }),
@@ -430,8 +433,26 @@ export const OPERATIONS = {
       fingerprint: z.string(),
       requestDigest: z.string(),
       audience: z.string(),
+      terminal: z.boolean(),
       card: cardModelSchema,
       state: cardStateSchema,
+    }),
+  ),
+  /** An answer at the terminal, through the one door. `kind` is the verdict; a refusal is a verdict too. */
+  "decision.answer": operation(
+    true,
+    z.strictObject({
+      decision: name,
+      requestDigest: z.string(),
+      choice: name,
+      input: z.string().max(DECISION.presentationUnits).nullable(),
+    }),
+    z.strictObject({
+      decisionId: z.string(),
+      fingerprint: z.string(),
+      kind: z.string(),
+      reply: replyCodeSchema,
+      status: z.enum(["pending", "accepted", "cancelled"]),
     }),
   ),
   "effect.list": operation(

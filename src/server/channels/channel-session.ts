@@ -2,7 +2,7 @@
  * The server's side of channel.v1 for one adapter child: gives out attempts, grants each first byte, stores each receipt and
  * each verdict before it answers. Words and transport are the child's; decisions are the store's.
  */
-import { toErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { OFFER } from "../../contracts/limits.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
@@ -26,6 +26,8 @@ export interface ChannelSessionDeps {
   readonly stopRunner: (runnerEpoch: string) => Promise<void>;
   /** A poll came back: the channel hears. `drained` when nothing more was waiting. */
   readonly onHeard: (channelId: string, drained: boolean) => void;
+  /** A poll ended: well (null) or not. */
+  readonly onPolled: (channelId: string, error: ErrorRecord | null) => void;
 }
 
 export class ChannelSession {
@@ -148,8 +150,11 @@ export class ChannelSession {
       case "inbound":
         return this.#inbound(frame);
       case "health":
-        this.pendingUpdates = frame.pendingUpdates;
+        this.pendingUpdates = frame.pendingUpdates ?? this.pendingUpdates;
         this.error = frame.error;
+        // Only how much waits at the service; the failure itself was told before.
+        if (!frame.ok && frame.pendingUpdates !== null) return;
+        this.#deps.onPolled(this.channelId, frame.ok ? null : (frame.error ?? unexplained()));
         if (frame.ok) {
           const drained = (frame.pendingUpdates ?? 0) === 0;
           this.#deps.onHeard(this.channelId, drained);
@@ -216,4 +221,9 @@ export class ChannelSession {
     // Without a stored verdict or receipt the child may not go on: it is started anew and the database tells what is uncertain.
     void this.#child.stop(0);
   }
+}
+
+/** A poll that failed without a reason counts all the same. */
+function unexplained(): ErrorRecord {
+  return new HoldpointError("channelUnreachable", "The poll failed without a reason.").toRecord();
 }

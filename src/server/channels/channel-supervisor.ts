@@ -12,6 +12,7 @@ import type { CrashLog } from "../crash-log.ts";
 import { untilWritten } from "../until-written.ts";
 import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
 import { ChannelSession, type ChannelSessionDeps } from "./channel-session.ts";
+import type { DeafWatch } from "./deaf-watch.ts";
 
 /** What a channel needs to be started, independent of its kind. */
 export interface ChannelSpec {
@@ -48,10 +49,11 @@ interface Entry {
   running: Promise<void>;
 }
 
-export interface SupervisorDeps extends ChannelSessionDeps {
+export interface SupervisorDeps extends Omit<ChannelSessionDeps, "onPolled"> {
   readonly ports: Ports;
   readonly serverEpoch: number;
   readonly crashes: CrashLog;
+  readonly hearing: DeafWatch;
 }
 
 export class ChannelSupervisor {
@@ -78,7 +80,10 @@ export class ChannelSupervisor {
       (entry) => JSON.stringify(wanted.get(entry.spec.channelId)) !== JSON.stringify(entry.spec),
     );
     await Promise.all(gone.map((entry) => this.#stopEntry(entry)));
-    for (const entry of gone) this.#entries.delete(entry.spec.channelId);
+    for (const entry of gone) {
+      this.#entries.delete(entry.spec.channelId);
+      this.#deps.hearing.forget(entry.spec.channelId);
+    }
     for (const spec of specs) {
       if (this.#entries.has(spec.channelId)) continue;
       const entry: Entry = {
@@ -115,6 +120,7 @@ export class ChannelSupervisor {
       lastPollAt: session?.lastPollAt ?? lastPollAt,
       pendingUpdates: session?.pendingUpdates ?? null,
       ...this.#deps.store.read.channels.stats(spec.channelId),
+      deafSince: this.#deps.store.read.channels.deafness(spec.channelId)?.since ?? null,
       restarts,
       error: session?.error ?? error,
     }));
@@ -123,6 +129,7 @@ export class ChannelSupervisor {
   /** Gives out no new attempts, waits for those dispatching (bounded), then ends the children. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    this.#deps.hearing.stop();
     await this.#applying;
     await Promise.all([...this.#entries.values()].map((entry) => this.#stopEntry(entry)));
   }
@@ -187,7 +194,11 @@ export class ChannelSupervisor {
       startIdentity: child.startIdentity,
       epoch: serverEpoch,
     });
-    const session = new ChannelSession(this.#deps, spec.channelId, adapterEpoch, child);
+    const onPolled: ChannelSessionDeps["onPolled"] = (channelId, error) => {
+      // What a channel says on its way out is no sign of trouble.
+      if (!this.#stopping && !isStopped(entry)) this.#deps.hearing.polled(channelId, error);
+    };
+    const session = new ChannelSession({ ...this.#deps, onPolled }, spec.channelId, adapterEpoch, child);
     session.lastPollAt = entry.lastPollAt;
     session.onReady = () => {
       entry.state = "ready";
@@ -227,6 +238,7 @@ export class ChannelSupervisor {
       store.children.ended({ childId: child.childId, outcome, diagnostic: exit.diagnostic }),
     );
     if (!this.#stopping && !isStopped(entry)) {
+      this.#deps.hearing.ended(spec.channelId);
       entry.error = session.error ?? exitError(spec.channelId, exit);
       crashes.add("adapter", spec.channelId, exit);
       log.warn({ channel: spec.channelId, code: exit.code, signal: exit.signal, error: entry.error }, "adapter ended");

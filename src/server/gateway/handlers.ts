@@ -12,6 +12,7 @@ import { decisionSummaries, runSummaries, runView } from "../views/run-view.ts";
 import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
 import { controlHandlers } from "./control-handlers.ts";
+import { terminalHandlers } from "./terminal-handlers.ts";
 
 /** Handlers over one core. */
 export function makeHandlers(core: ServerCore): Handlers {
@@ -89,10 +90,7 @@ export function makeHandlers(core: ServerCore): Handlers {
       await core.waiting.look();
       return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
     },
-    "decision.show": async ({ decision }) => {
-      await core.waiting.look();
-      return read(store.read.decisions.card(decision));
-    },
+    ...terminalHandlers(core, { actorId: actor.id, receipt, wakeAll }),
     "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
     "effect.show": ({ effect }) => read(store.read.effects.get(effect)),
     "effect.settle": async (payload, caller) => {

@@ -4,6 +4,7 @@
 import { DOUBT } from "../../contracts/limits.ts";
 import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
 import type { ReadDb } from "../reading.ts";
+import { deafnessOf, type Deafness } from "./hearing.ts";
 import { allChannels } from "./rows.ts";
 
 export interface ChannelListRow {
@@ -25,6 +26,11 @@ export const reads = (db: ReadDb) => ({
       cursor,
       cursorAt,
     }));
+  },
+  /** Since when and why a channel is known to be deaf; null = it hears. */
+  deafness(channelId: string): Deafness | null {
+    const known = deafnessOf(db, channelId);
+    return known === null ? null : { since: known.since, cause: known.cause };
   },
   /** Messages that wait or are on their way, those in doubt, and for how long they are and were. */
   stats(channelId: string): Pick<ChannelStatus, "queued" | "ambiguous" | "doubts" | "places"> {

@@ -2,7 +2,7 @@
  * Who may answer: the live configuration as the server passes it to each command that judges people, in the shapes that the
  * decision rules take. Default deny: what the configuration does not name is refused.
  */
-import type { Config } from "../../contracts/config.ts";
+import { TERMINAL, type Config } from "../../contracts/config.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Assurance } from "../../contracts/decision/answer.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -120,6 +120,10 @@ export function judgeSource(
 function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"], source: AnswerSource): ActorVerdict {
   const audience = own(access.audiences, name);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
+  // An audience for remote answers alone says that instead.
+  const local = audience.assurance !== "remote";
+  if (local && source.channel === TERMINAL && !audience.destinations.includes(TERMINAL))
+    return { allowed: false, reason: "terminalOff" };
   const people = peopleOf(access, source);
   const rule: AudienceRule = {
     people: audience.people,
@@ -140,15 +144,15 @@ function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"
 
 /** The configured people with their accounts; `source` may be known to be one of them. */
 export function peopleOf(access: Access, source?: AnswerSource): Person[] {
-  return Object.entries(access.people).map(([id, { name, telegram }]) => ({
+  return Object.entries(access.people).map(([id, { name, telegram, terminal = [] }]) => ({
     id,
     name,
-    accounts: accountsOf(source, id, telegram),
+    accounts: accountsOf(source, id, { telegram, [TERMINAL]: terminal }),
   }));
 }
 
-function accountsOf(source: AnswerSource | undefined, id: string, telegram: readonly string[]): Person["accounts"] {
+function accountsOf(source: AnswerSource | undefined, id: string, accounts: Person["accounts"]): Person["accounts"] {
   return source !== undefined && source.personId === id
-    ? { telegram, [source.channel]: [source.actorId] }
-    : { telegram };
+    ? { ...accounts, [source.channel]: [source.actorId] }
+    : accounts;
 }

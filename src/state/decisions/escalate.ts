@@ -2,6 +2,7 @@
  * Escalation: when nobody answers in time, when no destination can show the card, or when everybody has voted in vain, a second audience
  * is asked too. It adds people and destinations, says so on every card, and changes neither the request nor its digest.
  */
+import { postedTo } from "../../contracts/config.ts";
 import type { EscalationCause } from "../../contracts/decision/policy.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import { isPast } from "../../decision/index.ts";
@@ -70,7 +71,7 @@ export function escalateNow(
   );
   const votes = votesOf(tx, decision.decisionNo).map(({ vote }) => vote);
   noteTurnout(tx, decision, request, votes, access);
-  const added = [...new Set(audience.destinations)].filter((destination) =>
+  const added = postedTo(audience.destinations).filter((destination) =>
     queueDelivery(tx, { ...decision, destination }),
   );
   tx.event(decision.resourceNo, {

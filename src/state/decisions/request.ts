@@ -2,6 +2,7 @@
  * A decision becomes pending: one command stores the normalized request, parks the run, releases its claim and queues one card
  * for each destination of the audience. Everything that can be wrong with the request is refused before that.
  */
+import { postedTo } from "../../contracts/config.ts";
 import { normalizeRequest, fingerprintOf, type DecisionRequest } from "../../contracts/decision/request.ts";
 import { defineCommand } from "../command.ts";
 import { claimedRun, openAttempt } from "../runs/rows.ts";
@@ -69,7 +70,7 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   };
   tx.event(run.resourceNo, { type: "decision.requested", actor, payload });
   tx.event(resourceNo, { type: "decision.requested", actor, payload });
-  for (const destination of new Set(audience.destinations))
+  for (const destination of postedTo(audience.destinations))
     queueDelivery(tx, { decisionId, decisionNo, requestDigest, resourceNo, destination });
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });

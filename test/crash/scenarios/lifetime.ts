@@ -92,4 +92,30 @@ function inboxRows(path: string): number {
   }
 }
 
-export const lifetime = { stop, long, held, retention };
+/** The channel hears nothing for minutes, and then it does. */
+const deaf: Scenario = {
+  options: { clock: true },
+  async play(stage) {
+    await stage.start();
+    const fault = stage.sim.faults.add({
+      kind: "serverError",
+      status: 500,
+      when: "before",
+      method: "getUpdates",
+      times: "always",
+    });
+    const isDeaf = async (): Promise<boolean> => {
+      const { channels } = await stage.call("channel.status", {});
+      return channels.some(({ deafSince }) => deafSince !== null);
+    };
+    // A server that died of it has to hear nothing for a while by itself.
+    for (; !(await isDeaf()); await stage.advance(10_000)) await stage.until("a look", () => true);
+    stage.sim.faults.remove(fault);
+    while (await isDeaf()) await stage.until("a look", () => true);
+    const run = await stage.run(JOURNEY, "deaf");
+    await untilEnded(stage, run);
+    return new Map([[run, APPROVED]]);
+  },
+};
+
+export const lifetime = { stop, long, held, retention, deaf };

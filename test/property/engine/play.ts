@@ -22,7 +22,9 @@ export interface Played {
 const START = Date.UTC(2026, 0, 1);
 /** More looks than this mean that the run goes nowhere. */
 const LOOKS = 120;
-const AUDIENCES = { ops: { destinations: ["telegram:main/-1001"], policy: { quorum: 1 }, assurance: "any" } };
+const AUDIENCES = {
+  ops: { destinations: ["telegram:main/-1001", "terminal"], policy: { quorum: 1 }, assurance: "any" },
+};
 
 export async function play(plan: Plan, faults: readonly Fault[]): Promise<Played> {
   const clock = new ControlledClock(START);

@@ -1,7 +1,20 @@
 /** What becomes of an answer: every verdict, and that the first valid one is the only one that counts. */
 import { describe, expect, it } from "vitest";
 import { sha256 } from "../../../src/state/hash.ts";
-import { authored, BEA, DEPLOY, ELSEWHERE, GUEST, LOBBY, OPS, STRANGER, tokensOf, World } from "./fixture.ts";
+import {
+  ACCESS,
+  authored,
+  BEA,
+  DEPLOY,
+  ELSEWHERE,
+  GUEST,
+  LOBBY,
+  MAIN,
+  OPS,
+  STRANGER,
+  tokensOf,
+  World,
+} from "./fixture.ts";
 import { becomeReady, claimNext, startRun } from "../fixture.ts";
 
 describe("a request", () => {
@@ -343,6 +356,30 @@ describe("an answer without a channel", () => {
       by: "Bea",
       assurance: "local",
       channel: "terminal",
+    });
+  });
+
+  it("at the terminal is refused where the audience does not name it, and kept on record", async () => {
+    const world = await World.open();
+    const asked = await world.ask();
+    const access = { ...ACCESS, audiences: { ops: { ...ACCESS.audiences["ops"], destinations: [`${MAIN}/${OPS}`] } } };
+    const user = { ...local, personId: "bea" };
+    const { result } = await world.answer(asked, "approve", { user, access: access as never });
+    expect(result).toMatchObject({ kind: "notAllowed", reply: { code: "terminalOff" }, status: "pending" });
+    expect(world.all("SELECT outcome, reason, actor_id AS actor FROM human_decision_submissions")).toEqual([
+      { outcome: "rejected", reason: "terminalOff", actor: "uid:1000" },
+    ]);
+  });
+
+  it("at the terminal counts for the person to whom the configuration gives this user", async () => {
+    const world = await World.open();
+    const asked = await world.ask();
+    const people = { ...ACCESS.people, bea: { name: "Bea", telegram: [BEA], terminal: ["uid:1000"] } };
+    const { result } = await world.answer(asked, "approve", { user: local, access: { ...ACCESS, people } });
+    expect(result.kind).toBe("accepted");
+    expect(world.store.read.decisions.get(asked.decisionId).resolution).toMatchObject({
+      by: "Bea",
+      assurance: "local",
     });
   });
 

@@ -49,7 +49,12 @@ const PROFILE = {
 export const ACCESS: Access = {
   people: { ann: { name: "Ann", telegram: [ANN] }, bea: { name: "Bea", telegram: [BEA] } },
   audiences: {
-    ops: { destinations: [`${MAIN}/${OPS}`], people: ["ann", "bea"], policy: { quorum: 1 }, assurance: "any" },
+    ops: {
+      destinations: [`${MAIN}/${OPS}`, "terminal"],
+      people: ["ann", "bea"],
+      policy: { quorum: 1 },
+      assurance: "any",
+    },
     both: { destinations: [`${MAIN}/${OPS}`, `${MAIN}/${LOBBY}/7`], policy: { quorum: 1 }, assurance: "any" },
     remote: { destinations: [`${MAIN}/${OPS}`], policy: { quorum: 1 }, assurance: "remote" },
   } satisfies Config["audiences"],

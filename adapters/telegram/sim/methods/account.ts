@@ -32,6 +32,13 @@ export function getChat(call: Call): unknown {
   };
 }
 
+/** "typing …": nothing of it stays, but it needs the right to write. */
+export function sendChatAction(call: Call): unknown {
+  requireAccess(chatOf(call), "write");
+  if (text(call, "action") === "") throw badRequest("wrong parameter action in request");
+  return true;
+}
+
 const CHAT_SCOPES = new Set(["chat", "chat_administrators", "chat_member"]);
 const SCOPES = new Set(["default", "all_private_chats", "all_group_chats", "all_chat_administrators", ...CHAT_SCOPES]);
 
