@@ -120,8 +120,9 @@ export function judgeSource(
 function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"], source: AnswerSource): ActorVerdict {
   const audience = own(access.audiences, name);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
-  // An audience for remote answers alone says that instead.
-  const local = audience.assurance !== "remote";
+  // An audience for remote answers alone, or for those of certain channels, says that instead.
+  const { assurance, channels } = policy.require ?? {};
+  const local = audience.assurance !== "remote" && assurance !== "remote" && channels === undefined;
   if (local && source.channel === TERMINAL && !audience.destinations.includes(TERMINAL))
     return { allowed: false, reason: "terminalOff" };
   const people = peopleOf(access, source);
