@@ -120,16 +120,17 @@ export function judgeSource(
 function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"], source: AnswerSource): ActorVerdict {
   const audience = own(access.audiences, name);
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
-  // An audience for remote answers alone, or for those of certain channels, says that instead.
-  const { assurance, channels } = policy.require ?? {};
-  const local = audience.assurance !== "remote" && assurance !== "remote" && channels === undefined;
-  if (local && source.channel === TERMINAL && !audience.destinations.includes(TERMINAL))
+  const remote = audience.assurance === "remote" || policy.require?.assurance === "remote";
+  const channels = policy.require?.channels;
+  // Where the terminal is refused for another reason, that is told instead.
+  const otherwise = remote || (channels !== undefined && !channels.includes(TERMINAL));
+  if (source.channel === TERMINAL && !otherwise && !audience.destinations.includes(TERMINAL))
     return { allowed: false, reason: "terminalOff" };
   const people = peopleOf(access, source);
   const rule: AudienceRule = {
     people: audience.people,
-    assurance: audience.assurance === "remote" || policy.require?.assurance === "remote" ? "remote" : undefined,
-    channels: policy.require?.channels,
+    assurance: remote ? "remote" : undefined,
+    channels,
     // The server vouches for the user of this machine; an adapter child vouches for nobody.
     allowedActorIds:
       source.type === "control" ? [source.actorId] : (profileOf(access, source.channel)?.allowedUserIds ?? []),
