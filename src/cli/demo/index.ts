@@ -165,9 +165,9 @@ function report(
 function goOn(context: Context): void {
   const root = product().installPath;
   const steps = [
-    "In Telegram write /newbot to @BotFather, then send your new bot any message.",
-    "Put its token into ~/.holdpoint/telegram-token and run: chmod 600 ~/.holdpoint/telegram-token",
-    `Copy ${join(root, "config.example.json")} to ~/.holdpoint/config.json and put in your own numeric id; then: holdpoint config check`,
+    "In Telegram write /newbot to @BotFather; it answers with a token.",
+    "holdpoint setup telegram: asks for the token without showing it, and shows a code that you send to your bot from the phone.",
+    "holdpoint server start, then holdpoint doctor, which says whether everything fits.",
     `holdpoint run ${join(root, "docs/examples/deploy.workflow.ts")} --input '${JSON.stringify(INPUT)}'`,
   ];
   context.heading("Now with a real bot");
