@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => scope.close());
 
-/** A paragraph of about 2,700 units in which every word is another one. */
+/** A paragraph of about 1,900 units in which every word is another one. */
 function paragraph(mark: string): string {
-  return Array.from({ length: 330 }, (_, at) => `${mark}${at}`).join(" ");
+  return Array.from({ length: 235 }, (_, at) => `${mark}${at}`).join(" ");
 }
 
 /** The visible messages with a title, oldest first. */
