@@ -26,9 +26,12 @@ export function terminalHandlers(
       await core.waiting.look();
       const shown = store.read.decisions.card(decision);
       const { audiences } = core.config;
-      const audience = Object.hasOwn(audiences, shown.audience) ? audiences[shown.audience] : undefined;
-      const terminal = audience?.destinations.includes(TERMINAL) === true;
-      return { outcome: "accepted", result: { ...shown, terminal } };
+      const { escalatedTo, ...result } = shown;
+      // A second audience that is asked too counts like the first.
+      const terminal = [shown.audience, escalatedTo].some(
+        (name) => name !== null && Object.hasOwn(audiences, name) && audiences[name]?.destinations.includes(TERMINAL),
+      );
+      return { outcome: "accepted", result: { ...result, terminal } };
     },
     "decision.answer": async (payload, caller) => {
       const { choice, decision, input, requestDigest } = payload;

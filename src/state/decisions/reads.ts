@@ -26,6 +26,8 @@ export interface ShownCard {
   readonly fingerprint: string;
   readonly requestDigest: string;
   readonly audience: string;
+  /** A second audience that is asked too. */
+  readonly escalatedTo: string | null;
   readonly card: CardModel;
   readonly state: CardState;
 }
@@ -71,8 +73,8 @@ export const reads = (db: ReadDb) => ({
     const decision = decisionByRef(db, ref);
     const content = cardContent(db, decision, { repeatOf: null });
     if (content.kind !== "card") throw new Error(`decision ${decision.decisionId} has no card`);
-    const { audience, decisionId, fingerprint, requestDigest } = decision;
-    return { decisionId, fingerprint, requestDigest, audience, card: content.card, state: content.state };
+    const { audience, decisionId, escalatedTo, fingerprint, requestDigest } = decision;
+    return { decisionId, fingerprint, requestDigest, audience, escalatedTo, card: content.card, state: content.state };
   },
   /** Pending decisions whose deadline is not after `now`, earliest first, at most a page. */
   due(now: number): { decisionId: string; runNo: number; deadlineAt: number }[] {

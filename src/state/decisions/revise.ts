@@ -3,6 +3,7 @@
  * taken back, their votes do not count; whoever came in new is judged at the next answer anyway.
  */
 import { PAGE } from "../../contracts/limits.ts";
+import { isPast } from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, type Access } from "./access.ts";
@@ -42,7 +43,7 @@ export const revise = defineCommand("decisions.revise", (tx: Tx, input: { access
     );
     count.votesRevoked += before.length - votes.length;
     // Those who are left have all voted, in vain: there is nobody to wait for.
-    const escalated = turnout && escalateNow(tx, decision, request, "noQuorum", access);
+    const escalated = turnout && !isPast(request, tx.now) && escalateNow(tx, decision, request, "noQuorum", access);
     if (!escalated && noted !== decision.everybodyVoted) settleAll(tx, decision, 0);
     for (const prompt of promptsOf(tx, decision.decisionNo)) {
       const source = { type: "channel", personId: null, eventId: "", assurance: "remote", ...prompt } as const;

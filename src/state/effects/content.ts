@@ -28,13 +28,17 @@ export interface ReplyRequest {
 
 type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
 
-/** The audience that a message is for, or undefined for an answer to somebody. */
-export function audienceOf(tx: Tx, effect: EffectRow): string | undefined {
-  if (effect.decisionNo !== null) return decisionByNo(tx, effect.decisionNo).audience;
-  if (effect.purpose !== "notification") return undefined;
+/** The audiences that a message is for (a decision may have been passed on to a second one); none for an answer to somebody. */
+export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
+  if (effect.decisionNo !== null) {
+    const { audience, escalatedTo } = decisionByNo(tx, effect.decisionNo);
+    return escalatedTo === null ? [audience] : [audience, escalatedTo];
+  }
+  if (effect.purpose !== "notification") return [];
   const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
   const sql = "SELECT audience FROM notifications WHERE notification_id = ?";
-  return tx.get<{ audience: string | null }>(sql, notificationId)?.audience ?? undefined;
+  const audience = tx.get<{ audience: string | null }>(sql, notificationId)?.audience ?? null;
+  return audience === null ? [] : [audience];
 }
 
 const POST = { op: "post", part: null, reference: null } as const;

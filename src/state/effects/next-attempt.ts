@@ -9,7 +9,7 @@ import { defineCommand } from "../command.ts";
 import type { Access } from "../decisions/access.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
-import { audienceOf, frameOf } from "./content.ts";
+import { audiencesOf, frameOf } from "./content.ts";
 import { partsOf, progressOf } from "./parts.ts";
 import { refuseAll } from "./refuse.ts";
 import { EFFECT_COLUMNS, recordAttempt, type EffectRow } from "./rows.ts";
@@ -50,13 +50,14 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
   };
 });
 
-/** Whether the audience of a post wants it protected; by the live configuration. An edit keeps what its message has. */
+/** Whether an audience of a post wants it protected; by the live configuration. An edit keeps what its message has. */
 function isProtected(tx: Tx, effect: EffectRow, { audiences }: Access): boolean {
   // Most installations have none: nothing more is read then.
   if (effect.purpose === "settlement" || !Object.values(audiences).some((one) => one.protectContent === true))
     return false;
-  const name = audienceOf(tx, effect);
-  return name !== undefined && Object.hasOwn(audiences, name) && audiences[name]?.protectContent === true;
+  return audiencesOf(tx, effect).some(
+    (name) => Object.hasOwn(audiences, name) && audiences[name]?.protectContent === true,
+  );
 }
 
 /** Places with something pending in which nothing is on its way and which are not held, by a skip scan over the index. */

@@ -1,8 +1,9 @@
 /** A chat that could not be reached can be written to again: cards of decisions that still wait are sent there after all. */
+import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
 import { EFFECT_COLUMNS, moveEffect, type EffectRow } from "./rows.ts";
 
-/** Only cards: other messages that were refused meanwhile are news no more. At most a page. */
+/** Only cards, and none that a person gave up: other messages that were refused meanwhile are news no more. At most a page. */
 export function reopen(tx: Tx, channelId: string, place: string): void {
   const refused = tx.all<EffectRow>(
     `SELECT ${EFFECT_COLUMNS} FROM human_decisions d CROSS JOIN effects e ON e.decision_no = d.decision_no
@@ -11,5 +12,11 @@ export function reopen(tx: Tx, channelId: string, place: string): void {
     channelId,
     place,
   );
-  for (const effect of refused) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+  for (const effect of refused)
+    if (!isGivenUp(tx, effect)) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+}
+
+function isGivenUp(tx: Tx, { error }: EffectRow): boolean {
+  if (error === null) return false;
+  return (tx.unpack(error) as unknown as ErrorRecord).kind === "messageDropped";
 }

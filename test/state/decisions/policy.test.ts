@@ -329,6 +329,19 @@ describe("an escalation", () => {
     ]);
   });
 
+  it("keeps what the second audience wants kept: its cards are protected", async () => {
+    const world = await open({ quorum: 1, escalateAfter });
+    const onCall = { ...world.access.audiences["on-call"]!, protectContent: true };
+    world.access = { ...world.access, audiences: { ...world.access.audiences, "on-call": onCall } };
+    const asked = await ask(world);
+    expect((await world.deliver()).perform.protect).toBeUndefined();
+    world.clock.advance(30 * MINUTE);
+    await escalate(world, asked);
+    const second = (await world.drain()).find(({ destination }) => destination === `${MAIN}/${LOBBY}/7`);
+    expect(second?.protect).toBe(true);
+    expect(world.store.read.decisions.card(asked.decisionId).escalatedTo).toBe("on-call");
+  });
+
   it("comes at once when no destination can show the card", async () => {
     const world = await open({ quorum: 1, escalateAfter });
     const asked = await ask(world);

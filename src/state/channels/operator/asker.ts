@@ -4,11 +4,12 @@
  */
 import type { DecisionPolicy } from "../../../contracts/decision/policy.ts";
 import { personOf } from "../../../decision/index.ts";
-import { isPlaceAllowed, judgeSource, peopleOf, type Access, type AnswerSource } from "../../decisions/access.ts";
+import { judgeSource, peopleOf, type Access, type AnswerSource } from "../../decisions/access.ts";
 import type { DecisionRow } from "../../decisions/rows.ts";
 import { wellFormed } from "../../decisions/well-formed.ts";
 import type { ControlledBy } from "../../runs/control.ts";
 import type { Actor, Tx } from "../../tx.ts";
+import { isReachable } from "../places.ts";
 import type { Origin } from "../replies.ts";
 
 export interface Asker {
@@ -72,7 +73,9 @@ export function mayAnswer(asker: Asker, decision: DecisionRow): boolean {
 /** The destination in this chat that got the decision's card first, if one did. */
 export function cardHere({ origin, tx }: Asker, decision: DecisionRow): string | undefined {
   const row = tx.get<{ destination: string }>(
-    `SELECT destination FROM effects WHERE decision_no = ? AND purpose = 'delivery' AND channel_id = ? AND place = ? ORDER BY effect_no LIMIT 1`,
+    // A group's cards from before it became a supergroup stand there under its former id.
+    `SELECT destination FROM effects WHERE decision_no = ?1 AND purpose = 'delivery' AND channel_id = ?2
+       AND place IN (SELECT ?3 UNION ALL SELECT place FROM channel_places WHERE channel_id = ?2 AND moved_to = ?3) ORDER BY effect_no LIMIT 1`,
     decision.decisionNo,
     origin.channel.channelId,
     origin.place,
@@ -87,8 +90,8 @@ export function mayName(asker: Asker, decision: DecisionRow): boolean {
 
 /** Where its card may be shown again in this chat, or undefined. */
 export function showableAt(asker: Asker, decision: DecisionRow): string | undefined {
-  const { access, origin } = asker;
+  const { access, origin, tx } = asker;
   const { channelId } = origin.channel;
-  if (!mayAnswer(asker, decision) || !isPlaceAllowed(access, channelId, origin.place)) return undefined;
+  if (!mayAnswer(asker, decision) || !isReachable(tx, access, channelId, origin.place)) return undefined;
   return cardHere(asker, decision) ?? (isPrivate(asker) ? `${channelId}/${origin.place}` : undefined);
 }
