@@ -11,6 +11,8 @@ import { createAgentExecutor } from "../../../src/runner/agent/index.ts";
 import type { AgentOutcome, EngineTimers } from "../../../src/workflow/engine/index.ts";
 import { HandClock } from "./hand-clock.ts";
 
+/** Processes are told apart by the run in their mark, also from those of another test run on this machine. */
+const RUN = `run-${process.pid}`;
 const fake = fileURLToPath(new URL("./fake-pi.mjs", import.meta.url));
 let folder = "";
 let pid = 0;
@@ -29,7 +31,7 @@ function run(
   timers?: EngineTimers,
 ): Promise<AgentOutcome> {
   const executor = createAgentExecutor({
-    runId: "run-1",
+    runId: RUN,
     cwd: folder,
     folder,
     pi: { command: [process.execPath, fake, how] },
@@ -72,7 +74,7 @@ test("a Pi that ends at once fails the step with what it said", async () => {
 
 test("a program that is not there fails the step with its name", async () => {
   const executor = createAgentExecutor({
-    runId: "run-1",
+    runId: RUN,
     cwd: folder,
     folder,
     pi: { command: "/no/such/pi" },
