@@ -20,15 +20,13 @@ interface OpenDoubt extends EffectRow {
   readonly since: number;
   readonly askedAt: number | null;
   readonly audience: string | null;
-  readonly decided: number;
 }
 
-/** Open doubts about messages that somebody may still need, oldest first. */
+/** Open doubts about messages that somebody may still need, oldest first; those of decisions that are over would only stand in line. */
 const OPEN = `SELECT ${EFFECT_COLUMNS}, t.since, t.asked_at AS askedAt,
-    coalesce(d.audience, (SELECT audience FROM notifications n WHERE n.notification_id = e.request ->> '$.notificationId')) AS audience,
-    d.status IS NOT NULL AND d.status <> 'pending' AS decided
+    coalesce(d.audience, (SELECT audience FROM notifications n WHERE n.notification_id = e.request ->> '$.notificationId')) AS audience
   FROM effect_doubts t INDEXED BY effect_doubts_open JOIN effects e ON e.effect_no = t.effect_no LEFT JOIN human_decisions d ON d.decision_no = e.decision_no
-  WHERE t.until IS NULL AND e.purpose IN ('delivery', 'notification') ORDER BY t.since LIMIT 256`;
+  WHERE t.until IS NULL AND e.purpose IN ('delivery', 'notification') AND (d.status IS NULL OR d.status = 'pending') ORDER BY t.since LIMIT 256`;
 
 /** Questions in a chat whose doubt is over; `how` is the transition that ended it, null = the decision is over. */
 const ANSWERED = `SELECT t.effect_no AS effectNo, t.since, t.ended_by AS how, t.ended_by_name AS "by", t.asked_effect_no AS questionNo, p.reference, p.part
@@ -86,7 +84,7 @@ export const tendDoubts = defineCommand(
 
 /** What comes next for a doubt by itself: the policy of its audience, else a question to somebody elsewhere, once. */
 function planFor(db: JsonReader, doubt: OpenDoubt, access: Access, now: number): Plan | undefined {
-  if (doubt.decided === 1 || doubt.audience === null) return undefined;
+  if (doubt.audience === null) return undefined;
   const audience = Object.hasOwn(access.audiences, doubt.audience) ? access.audiences[doubt.audience] : undefined;
   if (audience === undefined) return undefined;
   const { onAmbiguous = "wait" } = audience;
