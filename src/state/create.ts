@@ -6,7 +6,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import type { Schema } from "./migrations/index.ts";
-import { APPLICATION_ID, SCHEMA_NAME } from "./schema.ts";
+import { APPLICATION_ID, SCHEMA_NAME } from "./schema/index.ts";
 import { shapeDigest } from "./shape.ts";
 
 /** Makes the file `path` with mode 0600. `product` is the version that is noted in it. */

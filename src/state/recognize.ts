@@ -6,7 +6,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { HoldpointError } from "../contracts/errors.ts";
 import type { Schema } from "./migrations/index.ts";
-import { APPLICATION_ID, SCHEMA_NAME } from "./schema.ts";
+import { APPLICATION_ID, SCHEMA_NAME } from "./schema/index.ts";
 import { shapeDigest, shapeOf } from "./shape.ts";
 
 const MAGIC = "SQLite format 3\0";

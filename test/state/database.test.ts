@@ -5,7 +5,7 @@ import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/state/database.ts";
 import { type Schema, SCHEMA } from "../../src/state/migrations/index.ts";
-import { APPLICATION_ID, SCHEMA_V1, SCHEMA_VERSION } from "../../src/state/schema.ts";
+import { APPLICATION_ID, SCHEMA_V1, SCHEMA_VERSION } from "../../src/state/schema/index.ts";
 import { shapeOf } from "../../src/state/shape.ts";
 import { openTemp, running, takeEpoch, tempFolder } from "./fixture.ts";
 

@@ -3,7 +3,7 @@
  * They only go forward, all in one transaction, after a verified backup (`migrate.ts`).
  */
 import type Database from "better-sqlite3";
-import { SCHEMA_V1, SCHEMA_VERSION } from "../schema.ts";
+import { SCHEMA_V1, SCHEMA_VERSION } from "../schema/index.ts";
 
 interface Migration {
   /** Leads from this version to the next. */

@@ -1,0 +1,25 @@
+/** Decisions: HP5xx. */
+import type { ErrorEntry } from "./entry.ts";
+
+export const DECISIONS_ERRORS = {
+  decisionNotFound: {
+    code: "HP501",
+    when: "No decision has this fingerprint or id.",
+    remedy: "List what waits with `holdpoint decisions`.",
+  },
+  answerRefused: {
+    code: "HP502",
+    when: "An answer was refused; the reason is in the message.",
+    remedy: "Look at the decision with `holdpoint decisions`.",
+  },
+  decisionExpired: {
+    code: "HP503",
+    when: "A decision's deadline passed without an answer, and it has no default.",
+    remedy: "Start the run again, or give the decision an onTimeout response.",
+  },
+  requestNotFound: {
+    code: "HP504",
+    when: "No checkpoint has this id, or the run waits for none.",
+    remedy: "Look at what the run waits for with `holdpoint show <run>`.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
