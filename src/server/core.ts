@@ -173,8 +173,8 @@ export class ServerCore {
   }
 
   access(): Access {
-    const { people, audiences, telegramProfiles, timeZone } = this.#config;
-    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+    const { people, audiences, telegramProfiles, timeZone, language } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, language, outage: this.#hearing.outage };
   }
 
   /** Reads config.json again; a file that does not parse keeps the last good one and says so. */
