@@ -20,6 +20,7 @@ import { ApprovedSources } from "./runs/approved-sources.ts";
 import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
@@ -57,6 +58,7 @@ export class ServerCore {
   readonly managed: ManagedRuns;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -86,6 +88,7 @@ export class ServerCore {
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
+      timers: () => this.sleepers.wake(),
       views: () => this.watchers.wake(),
     };
     const access = (): Access => this.access();
@@ -132,6 +135,7 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -236,7 +240,7 @@ export class ServerCore {
     this.#doubts.stop();
     this.waiting.stop();
     this.managed.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
+    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop(), this.sleepers.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.metrics?.close();
@@ -259,6 +263,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.sleepers.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
     this.#beat();

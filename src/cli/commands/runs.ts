@@ -17,7 +17,7 @@ export async function runs(context: Context, _args: string[], options: Record<st
   }
   const rows = list.runs.map((run) => [
     run.shortId,
-    statusWord(run.status),
+    run.wakeAt === null ? statusWord(run.status) : `${statusWord(run.status)} until ${when(run.wakeAt)}`,
     clean(run.title === null ? run.workflow : `${run.workflow}: ${run.title}`),
     when(run.createdAt),
   ]);
