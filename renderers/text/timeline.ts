@@ -23,7 +23,8 @@ const list = (value: unknown): string => (Array.isArray(value) ? value.map(str).
 const seconds = (value: unknown): string => `${Math.ceil(Number(value) / 1_000)} s`;
 
 /** A time in text that is the same wherever it is read. */
-const instant = (value: unknown): string => `${new Date(Number(value)).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+const instant = (value: unknown): string =>
+  `${new Date(Number(value)).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 /** How an attempt of an effect begins. */
 const RESERVED: Readonly<Record<string, string>> = {

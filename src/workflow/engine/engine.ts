@@ -23,7 +23,14 @@ import { RunJournal } from "./journal.ts";
 import { performAction } from "./perform-action.ts";
 import { performAgent } from "./perform-agent.ts";
 import { performShell } from "./perform-shell.ts";
-import { performCheckpoint, performCompute, performDecision, performNotify, performSettingsRoute, performSleep } from "./perform.ts";
+import {
+  performCheckpoint,
+  performCompute,
+  performDecision,
+  performNotify,
+  performSettingsRoute,
+  performSleep,
+} from "./perform.ts";
 import type { Performance, Performed } from "./performed.ts";
 import type { RunScope } from "./scopes.ts";
 import { processTimers, type EngineTimers } from "./timers.ts";
