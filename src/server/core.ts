@@ -21,6 +21,7 @@ import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { Resources } from "./resources/resources.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
@@ -59,6 +60,7 @@ export class ServerCore {
   readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -88,6 +90,7 @@ export class ServerCore {
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
+      timers: () => this.sleepers.wake(),
       views: () => this.watchers.wake(),
     };
     const access = (): Access => this.access();
@@ -140,6 +143,7 @@ export class ServerCore {
       wakeRunners: () => undefined,
     });
     this.managed.onCompleted = () => this.resources.wake();
+    this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -244,7 +248,7 @@ export class ServerCore {
     this.#doubts.stop();
     this.waiting.stop();
     this.managed.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
+    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop(), this.sleepers.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.metrics?.close();
@@ -267,6 +271,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.sleepers.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
     this.#beat();
