@@ -5,6 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../contracts/ids.ts";
+import * as alerts from "./alerts/index.ts";
 import * as channels from "./channels/index.ts";
 import * as checkpoints from "./checkpoints/index.ts";
 import * as children from "./children/index.ts";
@@ -74,6 +75,7 @@ const COMMANDS = {
   settings: settings.commands,
   updates: updates.commands,
   retention: retention.commands,
+  alerts: alerts.commands,
 } as const;
 
 type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof COMMANDS)[N]> };
@@ -93,6 +95,7 @@ export interface StoreReads {
   readonly notifications: ReturnType<typeof notifications.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
+  readonly alerts: ReturnType<typeof alerts.reads>;
 }
 
 export interface Store extends CommandMethods {
@@ -146,6 +149,7 @@ export function openStore(options: StoreOptions): Store {
     settings: methodsOf(COMMANDS.settings, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
+    alerts: methodsOf(COMMANDS.alerts, queue),
     read: {
       server: server.reads(db),
       children: children.reads(db),
@@ -161,6 +165,7 @@ export function openStore(options: StoreOptions): Store {
       notifications: notifications.reads(db),
       settings: settings.reads(db),
       updates: updates.reads(db),
+      alerts: alerts.reads(db),
     },
     backup: opened.backup,
     verify: () => verifyChains(db, breathe),

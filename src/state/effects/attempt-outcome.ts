@@ -14,6 +14,7 @@
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import { DELIVERY } from "../../contracts/limits.ts";
 import type { AttemptOutcome } from "../../contracts/protocol/channel.ts";
+import { isAlertObsolete } from "../alerts/shown.ts";
 import { markDead, markMoved } from "../channels/places.ts";
 import { holdPlace } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
@@ -185,6 +186,7 @@ export function again(
 
 function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
+  if (effect.purpose === "alert") return isAlertObsolete(tx, effect);
   if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo);
 }

@@ -6,6 +6,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal } from "../../contracts/states.ts";
+import { alertTitle } from "../alerts/shown.ts";
 import { revive } from "../channels/places.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
@@ -204,6 +205,7 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
 
 /** What people call a message: the title of its decision, else its kind. */
 export function titleOf(tx: Tx, effect: EffectRow): string {
+  if (effect.purpose === "alert") return alertTitle(tx, effect);
   const row =
     effect.decisionNo === null
       ? undefined

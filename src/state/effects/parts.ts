@@ -3,6 +3,7 @@
  * stores one has its settlement queued here if the decision is over: settlement is a rule, not a list.
  */
 import { next } from "../../contracts/states.ts";
+import { alertShown } from "../alerts/shown.ts";
 import { settleReference } from "../decisions/settle.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
@@ -95,6 +96,7 @@ export function storeReference(tx: Tx, effect: EffectRow, part: PartRow, referen
     part.part,
   );
   if (effect.decisionNo !== null) settleReference(tx, effect.decisionNo, reference);
+  else if (effect.purpose === "alert") alertShown(tx, effect, reference);
 }
 
 /** How far a message got over all its attempts. */
