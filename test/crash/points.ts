@@ -95,6 +95,12 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "settings.change": [["study"]],
   "followUps.queue": [["study"], ["study", 2]],
   "followUps.remove": [["study"]],
+  "alerts.raise": [["alarm"]],
+  "alerts.recover": [["alarm"]],
+  "alerts.acknowledge": [["taken"]],
+  "alerts.snooze": [["taken"]],
+  "alerts.takeRepair": [["alarm"]],
+  "alerts.tend": [["taken"]],
   "managed.ensure": [["managed"], ["managed", 2]],
   "managed.complete": [["managed"]],
 };
