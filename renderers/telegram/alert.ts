@@ -44,5 +44,7 @@ function memberLines(members: Extract<AlertModel, { kind: "digest" }>["members"]
 function buttonsOf(alert: AlertModel): PartButton[][] {
   const actions = alertButtons(alert);
   if (actions.length === 0) return [];
-  return [actions.map((action): PartButton => ({ label: alertButton(action, alert.kind === "digest"), choice: action }))];
+  return [
+    actions.map((action): PartButton => ({ label: alertButton(action, alert.kind === "digest"), choice: action })),
+  ];
 }

@@ -95,7 +95,9 @@ function opened(before: AlertState | undefined, { watched, ...report }: Report, 
 function changed(state: AlertState, watched: boolean, said: Said): Step {
   if (state.flapping) return { state: { ...state, flaps: state.flaps + 1 }, said: "flapped" };
   const flaps = state.changes.length;
-  return !watched || flaps < ALERT.flapChanges ? { state, said } : { state: { ...state, flapping: true, flaps }, said: "unstable" };
+  return !watched || flaps < ALERT.flapChanges
+    ? { state, said }
+    : { state: { ...state, flapping: true, flaps }, said: "unstable" };
 }
 
 /** The condition does not hold any more. */

@@ -1,6 +1,14 @@
 // Alerts in English: the first line says what it is and how it stands, so that the chat list alone is enough.
 
-import type { AlertAction, AlertLine, AlertModel, AlertName, AlertOrigin, Condition, Severity } from "../../../src/contracts/alert.ts";
+import type {
+  AlertAction,
+  AlertLine,
+  AlertModel,
+  AlertName,
+  AlertOrigin,
+  Condition,
+  Severity,
+} from "../../../src/contracts/alert.ts";
 import type { AlertReply } from "../../../src/contracts/decision/alert-codes.ts";
 import { ALERT } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
@@ -19,7 +27,11 @@ const CONDITION: Readonly<Record<Condition, { readonly is: string; readonly over
   unstable: { is: "unstable", over: "stable again" },
 };
 
-const GLYPH: Readonly<Record<Severity, string>> = { critical: "\u{1F534}", warning: "\u26a0\ufe0f", info: "\u2139\ufe0f" };
+const GLYPH: Readonly<Record<Severity, string>> = {
+  critical: "\u{1F534}",
+  warning: "\u26a0\ufe0f",
+  info: "\u2139\ufe0f",
+};
 const UNSTABLE = "\u{1F7E0}";
 const OVER = "\u{1F7E2}";
 
@@ -38,13 +50,14 @@ function glyphOf({ condition, severity, state }: AlertName & { readonly state: M
 }
 
 /** The first line of a message, without and with its glyph apart: only the words are marked. */
-export function alertHeading(alert: AlertModel): { readonly glyph: string; readonly text: string; readonly rest: Phrase } {
+export function alertHeading(alert: AlertModel): {
+  readonly glyph: string;
+  readonly text: string;
+  readonly rest: Phrase;
+} {
   switch (alert.kind) {
     case "card": {
-      const text =
-        alert.state === "flapping"
-          ? `${subjectOf(alert)} keeps changing`
-          : alertTitle(alert);
+      const text = alert.state === "flapping" ? `${subjectOf(alert)} keeps changing` : alertTitle(alert);
       const rest: Phrase = alert.state === "recovered" ? [" \u00b7 over"] : [];
       return { glyph: glyphOf(alert), text, rest };
     }
@@ -56,7 +69,11 @@ export function alertHeading(alert: AlertModel): { readonly glyph: string; reado
       const open = alert.members.filter(({ state }) => state !== "recovered").length;
       const all = alert.members.length;
       if (open === 0) return { glyph: OVER, text: `${all} alerts`, rest: [" \u00b7 all over"] };
-      return { glyph: GLYPH[worst(alert.members)], text: `${all} alerts at once`, rest: open === all ? [] : [` \u00b7 ${all - open} over`] };
+      return {
+        glyph: GLYPH[worst(alert.members)],
+        text: `${all} alerts at once`,
+        rest: open === all ? [] : [` \u00b7 ${all - open} over`],
+      };
     }
     case "digestClosing":
       return { glyph: OVER, text: `All ${alert.total} alerts are over`, rest: [] };
@@ -106,7 +123,15 @@ function bodyOf(alert: AlertModel): Phrase[] {
     case "digestClosing":
       return alert.delivered
         ? [[`After ${duration(alert.until - alert.from)} (`, clock(alert.from), " to ", clock(alert.until), ")."]]
-        : [["They held from ", clock(alert.from), " to ", clock(alert.until), " at the latest; the list could not be delivered then."]];
+        : [
+            [
+              "They held from ",
+              clock(alert.from),
+              " to ",
+              clock(alert.until),
+              " at the latest; the list could not be delivered then.",
+            ],
+          ];
     case "digestReminder":
       return [["For ", duration(alert.at - alert.from), ", since ", clock(alert.from), "."]];
   }
@@ -130,7 +155,8 @@ function doneLines({ acknowledged, repair, snoozed, state }: Kind<"card">): Phra
   if (acknowledged !== undefined) lines.push([`Acknowledged${byName(acknowledged.by)}, `, clock(acknowledged.at), "."]);
   if (snoozed !== undefined && state !== "recovered")
     lines.push([`Snoozed${byName(snoozed.by)} until `, clock(snoozed.until), "."]);
-  if (repair?.asked !== undefined) lines.push([`Repair asked for${byName(repair.asked.by)}, `, clock(repair.asked.at), "."]);
+  if (repair?.asked !== undefined)
+    lines.push([`Repair asked for${byName(repair.asked.by)}, `, clock(repair.asked.at), "."]);
   return lines;
 }
 
@@ -143,8 +169,7 @@ function origin(given: AlertOrigin | undefined): Phrase[] {
 /** "It was down from 03:10 to 03:25; the alert could not be delivered then." */
 function span(alert: Kind<"closing">): Phrase {
   const { condition, delivered, since, title, until } = alert;
-  if (delivered)
-    return [`After ${duration(until - since)} (`, clock(since), " to ", clock(until), ")."];
+  if (delivered) return [`After ${duration(until - since)} (`, clock(since), " to ", clock(until), ")."];
   const was =
     title === null && condition !== null
       ? `${subjectOf(alert)} was ${CONDITION[condition].is}`
@@ -183,7 +208,6 @@ const BUTTON: Readonly<Record<AlertAction, string>> = {
 export function alertButton(action: AlertAction, list: boolean): string {
   return list ? `${BUTTON[action]}${action === "snooze" ? ", all" : " all"}` : BUTTON[action];
 }
-
 
 const DONE: Readonly<Record<AlertAction, string>> = {
   acknowledge: "acknowledged",

@@ -49,7 +49,11 @@ export type AlertDone = z.infer<typeof alertDoneSchema>;
 const alert = z.string().min(1).max(300);
 
 export const ALERT_OPERATIONS = {
-  "alert.list": operation(false, z.strictObject({ all: z.boolean() }), z.strictObject({ alerts: z.array(alertViewSchema) })),
+  "alert.list": operation(
+    false,
+    z.strictObject({ all: z.boolean() }),
+    z.strictObject({ alerts: z.array(alertViewSchema) }),
+  ),
   "alert.get": operation(false, z.strictObject({ alert }), alertViewSchema),
   "alert.acknowledge": operation(true, z.strictObject({ alert }), alertDoneSchema),
   "alert.snooze": operation(

@@ -123,7 +123,11 @@ function modelOf(tx: Tx, kind: MessageKind, about: About, request: AlertRequest,
   }
 }
 
-function card(tx: Tx, episode: EpisodeRow, name: Pick<AlertModel & { kind: "card" }, "severity" | "subject" | "condition" | "title">): AlertModel {
+function card(
+  tx: Tx,
+  episode: EpisodeRow,
+  name: Pick<AlertModel & { kind: "card" }, "severity" | "subject" | "condition" | "title">,
+): AlertModel {
   const { acknowledgedAt, acknowledgedBy, changes, endedAt, facts, seen, since, snoozedBy, snoozedUntil } = episode;
   const { state } = alertByNo(tx, episode.alertNo);
   const present = state.episode === episode.episode;
@@ -176,7 +180,13 @@ function listModel(tx: Tx, kind: MessageKind, digestNo: number, destination: str
     const delivered = standing(tx, { digestNo }, destination).some((effect) => isTouched(tx, effect));
     return { kind, total, from, until: until.until ?? tx.now, at: tx.now, delivered };
   }
-  return { kind: "digest", members: members.map(({ since: _since, until: _until, ...member }) => member), from, at: tx.now, ...until };
+  return {
+    kind: "digest",
+    members: members.map(({ since: _since, until: _until, ...member }) => member),
+    from,
+    at: tx.now,
+    ...until,
+  };
 }
 
 /** What a message answers in its chat: the newest one that stood for the same thing before it. */

@@ -2,7 +2,7 @@
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { parseDestination } from "../../contracts/config.ts";
 import { ensureChannel } from "../channels/rows.ts";
-import { partsOf, progressOf } from "../effects/parts.ts";
+import { partsOf, progressOf } from "../effects/part-rows.ts";
 import { effectByNo, insertEffect, moveEffect, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 
@@ -33,7 +33,8 @@ export interface Post {
   readonly request: AlertRequest;
 }
 
-const ABOUT = "INSERT INTO alert_messages (effect_no, kind, alert_no, episode, digest_no, destination) VALUES (?, ?, ?, ?, ?, ?)";
+const ABOUT =
+  "INSERT INTO alert_messages (effect_no, kind, alert_no, episode, digest_no, destination) VALUES (?, ?, ?, ?, ?, ?)";
 
 function note(tx: Tx, effectNo: number, kind: MessageKind | "edit", about: About, destination: string): void {
   tx.run(ABOUT, effectNo, kind, about.alertNo ?? null, about.episode ?? null, about.digestNo ?? null, destination);
@@ -151,11 +152,17 @@ function editsOf(tx: Tx, about: About, { channelId, reference }: Shown): Edit[] 
  * Brings a message to what is. One edit waits at a time, because it will show what is when it goes out. `every`: it only tells that something
  * lasts, and comes at most this often; null = at once.
  */
-export function edit(tx: Tx, about: About, shown: Shown, { every, revision }: { every: number | null; revision: number }): void {
+export function edit(
+  tx: Tx,
+  about: About,
+  shown: Shown,
+  { every, revision }: { every: number | null; revision: number },
+): void {
   const edits = editsOf(tx, about, shown);
   const waits = edits.find(({ status }) => status === "pending");
   if (waits !== undefined) {
-    if (every === null) tx.run("UPDATE effects SET next_attempt_at = ? WHERE effect_no = ? AND failures = 0", tx.now, waits.effectNo);
+    if (every === null)
+      tx.run("UPDATE effects SET next_attempt_at = ? WHERE effect_no = ? AND failures = 0", tx.now, waits.effectNo);
     return;
   }
   const request = { edits: shown.effectId, revision };

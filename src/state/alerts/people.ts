@@ -40,17 +40,19 @@ export const acknowledge = defineCommand("alerts.acknowledge", (tx: Tx, input: B
 );
 
 /** `forMs` from now. Throws as `alerts.acknowledge`, and `alertInvalid`. */
-export const snooze = defineCommand("alerts.snooze", (tx: Tx, input: ByRef & { readonly forMs: number }): Receipted<Done> =>
-  withReceipt(tx, input.receipt, () => {
-    const { forMs } = input;
-    if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > ALERT.snoozeMaxMs)
-      throw new HoldpointError(
-        "alertInvalid",
-        `An alert cannot be snoozed for ${forMs} ms; the limit is ${ALERT.snoozeMaxMs}.`,
-        { details: { limit: ALERT.snoozeMaxMs, seen: forMs } },
-      );
-    return live(snoozeAlert(tx, alertByRef(tx, input.alert), { ...input, until: tx.now + forMs }));
-  }),
+export const snooze = defineCommand(
+  "alerts.snooze",
+  (tx: Tx, input: ByRef & { readonly forMs: number }): Receipted<Done> =>
+    withReceipt(tx, input.receipt, () => {
+      const { forMs } = input;
+      if (!Number.isSafeInteger(forMs) || forMs < 1 || forMs > ALERT.snoozeMaxMs)
+        throw new HoldpointError(
+          "alertInvalid",
+          `An alert cannot be snoozed for ${forMs} ms; the limit is ${ALERT.snoozeMaxMs}.`,
+          { details: { limit: ALERT.snoozeMaxMs, seen: forMs } },
+        );
+      return live(snoozeAlert(tx, alertByRef(tx, input.alert), { ...input, until: tx.now + forMs }));
+    }),
 );
 
 function live(done: Done): Done {
@@ -126,6 +128,12 @@ function done({ alertId, shortId }: AlertRow, result: Done["result"], { name }: 
   return { alertId, shortId, result, by: name, at };
 }
 
-function tell(tx: Tx, alert: AlertRow, type: string, { actor, name, via = {} }: By, more: Record<string, unknown>): void {
+function tell(
+  tx: Tx,
+  alert: AlertRow,
+  type: string,
+  { actor, name, via = {} }: By,
+  more: Record<string, unknown>,
+): void {
   tx.event(alert.resourceNo, { type, actor, payload: { episode: alert.episode, by: name, ...via, ...more } });
 }

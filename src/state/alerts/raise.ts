@@ -62,8 +62,13 @@ export function raiseAlert(tx: Tx, input: RaiseInput): AlertOutcome {
   const facts = factsOf(input, tx.now);
   const before = alertById(tx, alertIdOf(audience, groupKey));
   const fingerprint =
-    input.fingerprint ?? sha256Digest({ severity, subject: facts.subject, condition: facts.condition, title: facts.title });
-  const { said, state } = raised(before?.state, { fingerprint, severity, remind: input.remind ?? null, watched: input.watchFlapping !== false }, tx.now);
+    input.fingerprint ??
+    sha256Digest({ severity, subject: facts.subject, condition: facts.condition, title: facts.title });
+  const { said, state } = raised(
+    before?.state,
+    { fingerprint, severity, remind: input.remind ?? null, watched: input.watchFlapping !== false },
+    tx.now,
+  );
   const alert = saveAlert(tx, { audience, groupKey }, state);
   const isNew = before?.episode !== alert.episode;
   const loud = (input.loud ?? severity !== "info") ? 1 : 0;
@@ -75,7 +80,13 @@ export function raiseAlert(tx: Tx, input: RaiseInput): AlertOutcome {
     tx.event(alert.resourceNo, {
       type: `alert.${said}`,
       actor: input.actor ?? { type: "server", id: "alerts" },
-      payload: { episode: alert.episode, severity, subject: facts.subject, condition: facts.condition, title: facts.title },
+      payload: {
+        episode: alert.episode,
+        severity,
+        subject: facts.subject,
+        condition: facts.condition,
+        title: facts.title,
+      },
     });
   announce(tx, alert, shown, said, access);
   return { alertId: alert.alertId, episode: alert.episode, said };
@@ -90,7 +101,12 @@ interface Reported {
 function begin(
   tx: Tx,
   alertNo: number,
-  { facts, input, loud, state }: Reported & { readonly state: { episode: number; flaps: number; snoozedUntil: number | null } },
+  {
+    facts,
+    input,
+    loud,
+    state,
+  }: Reported & { readonly state: { episode: number; flaps: number; snoozedUntil: number | null } },
 ): EpisodeRow {
   tx.run(
     `INSERT INTO alert_episodes (alert_no, episode, revision, severity, loud, facts, since, seen, changes, snoozed_until) VALUES (?, ?, 1, ?, ?, ?, ?, 1, ?, ?)`,

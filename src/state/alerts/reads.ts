@@ -19,8 +19,11 @@ export interface RepairAsked {
 export const reads = (db: ReadDb) => ({
   /** Those that hold or are unstable, those that nobody has taken first; with `all` also the others, newest change first. At most a page. */
   list({ all }: { all: boolean }): AlertView[] {
-    const rows = alertsWhere(db, `${all ? "" : "WHERE a.live = 1"} ORDER BY a.live DESC, a.alert_no DESC LIMIT ${PAGE.rows}`);
-    return rows.map((row) => alertView(db, row)).sort((a, b) => Number(rank(a)) - Number(rank(b)));
+    const rows = alertsWhere(
+      db,
+      `${all ? "" : "WHERE a.live = 1"} ORDER BY a.live DESC, a.alert_no DESC LIMIT ${PAGE.rows}`,
+    );
+    return rows.map((row) => alertView(db, row)).sort((a, b) => rank(a) - rank(b));
   },
   /** Throws `alertNotFound` or `ambiguousId`. */
   get: (ref: string): AlertView => alertView(db, alertByRef(db, ref)),
@@ -43,7 +46,10 @@ function rank({ acknowledgedAt, state }: AlertView): number {
 }
 
 /** An alert with its newest episode. */
-export function alertView(db: JsonReader, { alertId, alertNo, audience, episode: number, groupKey, shortId, state }: AlertRow): AlertView {
+export function alertView(
+  db: JsonReader,
+  { alertId, alertNo, audience, episode: number, groupKey, shortId, state }: AlertRow,
+): AlertView {
   const episode = episodeOf(db, alertNo, number);
   const { facts } = episode;
   const deliveries = db.all<{ destination: string; status: string; sent: number }>(
@@ -77,7 +83,14 @@ export function alertView(db: JsonReader, { alertId, alertNo, audience, episode:
     repairAskedAt: episode.repairAskedAt,
     told: [...newest.values()].map(({ destination, sent, status }) => ({
       destination,
-      status: sent === 1 ? "sent" : status === "pending" || status === "applying" ? "waiting" : status === "ambiguous" ? "doubtful" : "notSent",
+      status:
+        sent === 1
+          ? "sent"
+          : status === "pending" || status === "applying"
+            ? "waiting"
+            : status === "ambiguous"
+              ? "doubtful"
+              : "notSent",
     })),
   };
 }

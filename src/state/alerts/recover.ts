@@ -40,9 +40,7 @@ export function recoverAlert(tx: Tx, input: RecoverInput): AlertOutcome {
   const shown = changeEpisode(
     tx,
     episode,
-    said === "recovered"
-      ? { ended_at: endOf(input, episode.since, tx.now), ending }
-      : { changes: state.flaps, ending },
+    said === "recovered" ? { ended_at: endOf(input, episode.since, tx.now), ending } : { changes: state.flaps, ending },
   );
   tx.event(alert.resourceNo, {
     type: `alert.${said}`,

@@ -95,7 +95,12 @@ export function alertByRef(db: JsonReader, given: string): AlertRow {
   const id =
     keyed.length === 1 && keyed[0] !== undefined
       ? keyed[0].id
-      : resolveId(given, keyed.length > 1 ? keyed.map((one) => ({ ...one, short: given })) : candidates, "alert", "alertNotFound");
+      : resolveId(
+          given,
+          keyed.length > 1 ? keyed.map((one) => ({ ...one, short: given })) : candidates,
+          "alert",
+          "alertNotFound",
+        );
   const found = alertById(db, id);
   if (found === undefined) throw new HoldpointError("alertNotFound", `No alert fits "${given}".`);
   return found;

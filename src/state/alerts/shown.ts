@@ -22,7 +22,8 @@ export function alertShown(tx: Tx, effect: EffectRow, reference: string): void {
   const about = aboutOf(tx, effect.effectNo);
   const revision = revisionOf(tx, about);
   for (const message of shownOf(tx, about))
-    if (message.reference === reference && message.shown < revision) edit(tx, about, message, { every: null, revision });
+    if (message.reference === reference && message.shown < revision)
+      edit(tx, about, message, { every: null, revision });
 }
 
 /** A chat can be written to again: what still holds is told there after all. */

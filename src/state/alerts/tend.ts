@@ -14,11 +14,14 @@ export function nextAlertAt(db: Reader): number | null {
 }
 
 /** At most a page at a time; `more` when there is more. */
-export const tend = defineCommand("alerts.tend", (tx: Tx, { access }: { access: Access }): { tended: number; more: boolean } => {
-  const alerts = alertsWhere(tx, `WHERE a.next_at <= ? ORDER BY a.next_at LIMIT ${ALERT.dueAtOnce}`, tx.now);
-  for (const alert of alerts) tendOne(tx, alert, access);
-  return { tended: alerts.length, more: alerts.length === ALERT.dueAtOnce };
-});
+export const tend = defineCommand(
+  "alerts.tend",
+  (tx: Tx, { access }: { access: Access }): { tended: number; more: boolean } => {
+    const alerts = alertsWhere(tx, `WHERE a.next_at <= ? ORDER BY a.next_at LIMIT ${ALERT.dueAtOnce}`, tx.now);
+    for (const alert of alerts) tendOne(tx, alert, access);
+    return { tended: alerts.length, more: alerts.length === ALERT.dueAtOnce };
+  },
+);
 
 function tendOne(tx: Tx, given: AlertRow, access: Access): void {
   for (let alert = given; ;) {

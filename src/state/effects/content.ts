@@ -14,7 +14,7 @@ import type { Tx } from "../tx.ts";
 import { alertEdit, alertFrame } from "../alerts/content.ts";
 import type { AlertRequest } from "../alerts/messages.ts";
 import { notificationContent } from "../notifications/content.ts";
-import { partByReference } from "./parts.ts";
+import { partByReference } from "./part-rows.ts";
 import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
 /** The stored request of a reply. */
@@ -66,7 +66,8 @@ export function frameOf(
         const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
         return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
       }
-      if (effect.effectType === "alert.edit") return { op: "edit", content: editedAlert(tx, effect, copy.timeZone), ...target };
+      if (effect.effectType === "alert.edit")
+        return { op: "edit", content: editedAlert(tx, effect, copy.timeZone), ...target };
       if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }

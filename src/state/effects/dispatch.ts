@@ -9,7 +9,8 @@ import { channelById } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
-import { acceptPart, beginPart, partByReference, partOf, partsOf, progressOf, storeReference } from "./parts.ts";
+import { partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
+import { acceptPart, beginPart, storeReference } from "./parts.ts";
 import { attemptOf, effectById, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 

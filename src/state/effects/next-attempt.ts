@@ -11,7 +11,7 @@ import type { Access } from "../decisions/access.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
 import { audiencesOf, frameOf } from "./content.ts";
-import { partsOf, progressOf } from "./parts.ts";
+import { partsOf, progressOf } from "./part-rows.ts";
 import { refuseAll } from "./refuse.ts";
 import { EFFECT_COLUMNS, recordAttempt, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";

@@ -15,16 +15,8 @@ import { requeueRun } from "../runs/queueing.ts";
 import { runByNo } from "../runs/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { effectByRef } from "./find.ts";
-import {
-  isComplete,
-  movePart,
-  acceptPart,
-  partByReference,
-  partsOf,
-  progressOf,
-  storeReference,
-  type PartRow,
-} from "./parts.ts";
+import { isComplete, partByReference, partsOf, progressOf, type PartRow } from "./part-rows.ts";
+import { movePart, acceptPart, storeReference } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { refuse } from "./refuse.ts";
 import { effectSummary, shownEffect } from "./views.ts";

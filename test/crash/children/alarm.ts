@@ -19,9 +19,17 @@ const access = { audiences, people, profiles: telegramProfiles, timeZone, outage
 const alert = { access, audience: "operators", groupKey: "shop" } as const;
 if (what === "raise") {
   const remind = { afterMs: 3_600_000, everyMs: 3_600_000, atMost: 1 };
-  await store.alerts.raise({ ...alert, severity: "critical", subject: "shop", condition: "down", repair: true, remind });
+  await store.alerts.raise({
+    ...alert,
+    severity: "critical",
+    subject: "shop",
+    condition: "down",
+    repair: true,
+    remind,
+  });
 } else {
-  for (const { alertId, episode } of store.read.alerts.repairsAsked()) await store.alerts.takeRepair({ alertId, episode });
+  for (const { alertId, episode } of store.read.alerts.repairsAsked())
+    await store.alerts.takeRepair({ alertId, episode });
   await store.alerts.recover(alert);
 }
 const left = store.read.alerts.repairsAsked().length;

@@ -61,7 +61,10 @@ describe("an alert", () => {
     await chat.recover({ audience: "both" });
     await chat.pass(MINUTE);
     for (const place of [OPS, LOBBY])
-      expect(chat.heads(place)).toEqual(["\u{1F7E2} shop.example is down \u00b7 over", "\u{1F7E2} shop.example is up again"]);
+      expect(chat.heads(place)).toEqual([
+        "\u{1F7E2} shop.example is down \u00b7 over",
+        "\u{1F7E2} shop.example is up again",
+      ]);
   });
 
   it("that was never delivered is told with its end", async () => {
@@ -120,7 +123,9 @@ describe("an alert", () => {
   it("is refused with the field and its limit", async () => {
     const chat = await Chat.open();
     await expect(chat.raise({ subject: " " })).rejects.toMatchObject({ kind: "alertInvalid" });
-    await expect(chat.raise({ lines: ["x".repeat(401)] })).rejects.toMatchObject({ details: { limit: 400, seen: 401 } });
+    await expect(chat.raise({ lines: ["x".repeat(401)] })).rejects.toMatchObject({
+      details: { limit: 400, seen: 401 },
+    });
     await expect(chat.raise({ since: chat.clock.at + 1 })).rejects.toMatchObject({ kind: "alertInvalid" });
     await expect(chat.raise({ audience: "nobody" })).rejects.toMatchObject({ kind: "audienceUnknown" });
     expect(chat.count("alerts")).toBe(0);

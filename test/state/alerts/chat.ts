@@ -31,7 +31,9 @@ export class Chat extends World {
 
   static override async open(...given: Parameters<typeof World.open>): Promise<Chat> {
     const chat = new Chat(...given);
-    chat.epoch = (await chat.store.server.claimEpoch({ serverId: "server-1", pid: 4_711, startIdentity: "boot-1" })).epoch;
+    chat.epoch = (
+      await chat.store.server.claimEpoch({ serverId: "server-1", pid: 4_711, startIdentity: "boot-1" })
+    ).epoch;
     await chat.openChannel();
     return chat;
   }

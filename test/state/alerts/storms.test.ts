@@ -8,7 +8,10 @@ const HOUR = 60 * MINUTE;
 
 /** The most calls to one place in any minute. */
 function busiestMinute(calls: readonly Call[]): number {
-  return Math.max(0, ...calls.map(({ at }) => calls.filter((other) => other.at >= at && other.at < at + MINUTE).length));
+  return Math.max(
+    0,
+    ...calls.map(({ at }) => calls.filter((other) => other.at >= at && other.at < at + MINUTE).length),
+  );
 }
 
 async function storm(count: number): Promise<Chat> {
@@ -39,7 +42,8 @@ describe("a storm of a hundred alerts in one group", () => {
     expect(chat.heads().at(-1)).toBe("\u{1F7E2} All 100 alerts are over");
     expect(chat.in().at(-1)).toMatchObject({ replyTo: lists[0]?.reference });
     // Those that were told one by one before it was a storm show their end as well.
-    for (const message of chat.in().filter(({ text }) => text.includes("\u00b7 over"))) expect(message.tokens).toEqual({});
+    for (const message of chat.in().filter(({ text }) => text.includes("\u00b7 over")))
+      expect(message.tokens).toEqual({});
     expect(chat.in().filter(({ text }) => text.startsWith("\u{1F534}"))).toEqual([]);
     expect(busiestMinute(chat.calls)).toBeLessThanOrEqual(20);
     expect((await chat.store.verify()).problems).toEqual([]);
@@ -51,7 +55,9 @@ describe("a storm of a hundred alerts in one group", () => {
     const list = chat.in().find(({ text }) => text.includes("alerts at once"));
     expect((await chat.press(list, "acknowledge")).ack).toMatchObject({ code: "alertsDone", count: 20 });
     await chat.pass(2 * MINUTE);
-    expect(chat.store.read.alerts.list({ all: false }).every(({ acknowledgedBy }) => acknowledgedBy === "Ann")).toBe(true);
+    expect(chat.store.read.alerts.list({ all: false }).every(({ acknowledgedBy }) => acknowledgedBy === "Ann")).toBe(
+      true,
+    );
     expect(list?.tokens).toEqual({});
     expect(list?.text.match(/\u2713/g)).toHaveLength(20);
   });
@@ -75,7 +81,8 @@ describe("a storm of a hundred alerts in one group", () => {
     await chat.finish(perform, "rejected", { retryAfterMs: HOUR });
     for (let n = 0; n < 30; n += 1) await chat.raise({ groupKey: `m${n}`, subject: `s${n}` });
     chat.clock.advance(10 * MINUTE);
-    for (const key of ["first", ...Array.from({ length: 30 }, (_, n) => `m${n}`)]) await chat.recover({ groupKey: key });
+    for (const key of ["first", ...Array.from({ length: 30 }, (_, n) => `m${n}`)])
+      await chat.recover({ groupKey: key });
     await chat.pass(2 * HOUR);
     expect(chat.heads()).toEqual(["\u{1F7E2} All 31 alerts are over"]);
     expect(chat.in()[0]?.text).toContain("could not be delivered then");
@@ -83,10 +90,15 @@ describe("a storm of a hundred alerts in one group", () => {
 
   it("with more than a list holds goes on in a second one", async () => {
     const chat = await Chat.open();
-    for (let n = 0; n < 130; n += 1) await chat.raise({ groupKey: `m${n}`, subject: `a service with a long name ${n}` });
+    for (let n = 0; n < 130; n += 1)
+      await chat.raise({ groupKey: `m${n}`, subject: `a service with a long name ${n}` });
     await chat.pass(5 * MINUTE);
-    const text = chat.in().map((message) => message.text).join("\n");
-    for (let n = 0; n < 130; n += 1) expect(chat.store.read.alerts.get(`m${n}`).told).toMatchObject([{ status: "sent" }]);
+    const text = chat
+      .in()
+      .map((message) => message.text)
+      .join("\n");
+    for (let n = 0; n < 130; n += 1)
+      expect(chat.store.read.alerts.get(`m${n}`).told).toMatchObject([{ status: "sent" }]);
     expect(text.match(/\u{1F534} a service/gu)?.length).toBeGreaterThanOrEqual(130);
     for (const message of chat.in()) expect(message.text.length).toBeLessThanOrEqual(4_096);
   });
@@ -121,7 +133,10 @@ describe("an alert that keeps changing", () => {
     expect(chat.in()[2]?.text).toMatch(/30 times in \d+ minutes\. Quiet until it is stable\./);
     expect(chat.in()[2]?.replyTo).toBe(chat.in()[0]?.reference);
     await chat.pass(HOUR);
-    expect(chat.heads().slice(2)).toEqual(["\u{1F7E2} shop.example is down \u00b7 over", "\u{1F7E2} shop.example is up again"]);
+    expect(chat.heads().slice(2)).toEqual([
+      "\u{1F7E2} shop.example is down \u00b7 over",
+      "\u{1F7E2} shop.example is up again",
+    ]);
     expect(chat.in()[3]?.text).toContain("It changed 30 times, and is stable now.");
     expect(chat.in().every(({ tokens }) => Object.keys(tokens).length === 0)).toBe(true);
   });
@@ -173,7 +188,12 @@ describe("the pace", () => {
     expect(due?.n).toBe(1);
     await chat.ask();
     await chat.flush();
-    expect(chat.in().map(({ text }) => text).slice(5)).toEqual(["card"]);
+    expect(
+      chat
+        .in()
+        .map(({ text }) => text)
+        .slice(5),
+    ).toEqual(["card"]);
     chat.messages.pop();
     await chat.pass(10 * MINUTE);
     expect(chat.in()).toHaveLength(40);
