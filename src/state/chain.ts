@@ -109,7 +109,7 @@ export function appendEvent(
     recordedAt: now,
   });
   db.run(
-    "INSERT INTO events (resource_no, event_index, revision, event_type, actor_type, actor_id, payload, payload_digest, digest, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO events (resource_no, event_index, revision, event_type, actor_type, actor_id, payload, payload_digest, digest, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?), ?)",
     head.resourceNo,
     index,
     head.revision,
@@ -117,8 +117,8 @@ export function appendEvent(
     actor.type,
     actor.id,
     packText(db, payload, now),
-    Buffer.from(payloadDigest, "hex"),
-    Buffer.from(digest, "hex"),
+    payloadDigest,
+    digest,
     now,
   );
   head.count = index + 1;
@@ -128,10 +128,10 @@ export function appendEvent(
 /** Writes a head back; done once per resource before the command's savepoint is released. */
 export function saveHead(db: Statements, head: Head): void {
   db.run(
-    "UPDATE resources SET revision = ?, event_count = ?, head_digest = ? WHERE resource_no = ?",
+    "UPDATE resources SET revision = ?, event_count = ?, head_digest = unhex(?) WHERE resource_no = ?",
     head.revision,
     head.count,
-    head.digest === null ? null : Buffer.from(head.digest, "hex"),
+    head.digest,
     head.resourceNo,
   );
 }

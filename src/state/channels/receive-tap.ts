@@ -27,7 +27,7 @@ const UNKNOWN: Handled = { verdict: "unknownButton", ack: { code: "unknownButton
 
 export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access): Handled {
   const { channelId } = channel;
-  const admitted = authorize(tx, access, channelId, tap);
+  const admitted = authorize(tx, access, channel, tap);
   if (admitted !== "ok" || tap.place === null)
     return { verdict: admitted, ack: admitted === "notOnList" ? { code: "notOnList" } : null };
   const { place, reference } = tap;

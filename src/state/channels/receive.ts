@@ -42,7 +42,8 @@ export interface ReceiveResult extends Handled {
 export const receive = defineCommand(
   "channels.receive",
   (tx: Tx, { access, adapterEpoch, channelId, inbound, service }: ReceiveInput): ReceiveResult => {
-    const channel = spokenBefore(tx, channelId, adapterEpoch, inbound.updateId);
+    const place = "place" in inbound ? inbound.place : null;
+    const channel = spokenBefore(tx, { channelId, adapterEpoch }, { updateId: inbound.updateId, place });
     const { ack, digest, verdict } = channel;
     if (verdict !== null && digest === inbound.digest) {
       advance(tx, channel, inbound.updateId);

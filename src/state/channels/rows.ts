@@ -14,13 +14,16 @@ export interface ChannelRow {
   cursor: number | null;
   readonly cursorAt: number | null;
   readonly adapterEpoch: string | null;
+  /** Whether the place of the update in hand is known as one that cannot be reached (1 or 0); left out where nobody looked. */
+  readonly placeDead?: number;
 }
 
 const COLUMNS = `c.channel_id AS channelId, c.resource_no AS resourceNo, c.kind, c.profile, c.channel_epoch AS channelEpoch, c.cursor, c.cursor_at AS cursorAt,
   c.adapter_epoch AS adapterEpoch`;
 
 const BY_ID = `SELECT ${COLUMNS} FROM channels c WHERE c.channel_id = ?`;
-const WITH_VERDICT = `SELECT ${COLUMNS}, i.verdict, i.ack, i.digest FROM channels c
+const WITH_VERDICT = `SELECT ${COLUMNS}, i.verdict, i.ack, i.digest,
+    EXISTS (SELECT 1 FROM channel_places p WHERE p.channel_id = c.channel_id AND p.place = ? AND p.dead_at IS NOT NULL) AS placeDead FROM channels c
   LEFT JOIN channel_inbox i ON i.channel_id = c.channel_id AND i.channel_epoch = c.channel_epoch AND i.update_id = ? WHERE c.channel_id = ?`;
 
 export function channelById(db: Reader, channelId: string): ChannelRow | undefined {
@@ -61,9 +64,13 @@ export interface Verdict {
   readonly digest: string | null;
 }
 
-/** As `spokenFor`, with the verdict on an update. */
-export function spokenBefore(tx: Tx, channelId: string, adapterEpoch: string, updateId: number): ChannelRow & Verdict {
-  return checked(tx.get<ChannelRow & Verdict>(WITH_VERDICT, updateId, channelId), channelId, adapterEpoch);
+/** As `spokenFor`, with the verdict on an update and whether its place is dead. */
+export function spokenBefore(
+  tx: Tx,
+  { adapterEpoch, channelId }: { readonly channelId: string; readonly adapterEpoch: string },
+  { place, updateId }: { readonly updateId: number; readonly place: string | null },
+): ChannelRow & Verdict {
+  return checked(tx.get<ChannelRow & Verdict>(WITH_VERDICT, place, updateId, channelId), channelId, adapterEpoch);
 }
 
 function checked<T extends ChannelRow>(channel: T | undefined, channelId: string, adapterEpoch: string): T {
