@@ -54,7 +54,8 @@ export function standingOf(tx: Tx, runNo: number): Standing {
   const row = tx.get<Row>(STANDING, runNo);
   if (row === undefined) throw new HoldpointError("runNotFound", `Run number ${runNo} does not exist.`);
   tx.know(row.resourceNo, "run", row.runId, row);
-  const { attempts, consecutiveErrors, error, nodeId, outcome, output, parkReason, priority, queueStatus, visits } = row;
+  const { attempts, consecutiveErrors, error, nodeId, outcome, output, parkReason, priority, queueStatus, visits } =
+    row;
   const waits = row.status === "waiting" && queueStatus === "parked" && WAITED_FOR.has(parkReason);
   return {
     run: runOf(row),
