@@ -11,7 +11,7 @@ import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
 import { acceptPart, beginPart, storeReference } from "./parts.ts";
-import { attemptOf, effectById, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
+import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 
 export interface AttemptRef {
@@ -31,12 +31,14 @@ export interface OpenAttempt {
   readonly attempt: AttemptRow;
 }
 
+/** Few are on their way at a time. */
+const APPLYING = `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'applying' AND e.channel_id = ? AND e.effect_id = ?`;
+
 /** The attempt that this adapter is on, or undefined when it is not (any more): of another epoch, another number, ended. */
 export function openAttemptOf(tx: Tx, ref: AttemptRef): OpenAttempt | undefined {
   if (channelById(tx, ref.channelId)?.adapterEpoch !== ref.adapterEpoch) return undefined;
-  const effect = effectById(tx, ref.effectId);
-  if (effect?.status !== "applying" || effect.channelId !== ref.channelId || effect.attemptCount !== ref.attempt)
-    return undefined;
+  const effect = tx.get<EffectRow>(APPLYING, ref.channelId, ref.effectId);
+  if (effect === undefined || effect.attemptCount !== ref.attempt) return undefined;
   const attempt = attemptOf(tx, effect.effectNo, ref.attempt);
   if (attempt === undefined || attempt.ownerId !== ref.adapterEpoch) return undefined;
   return attempt.state === "recorded" || attempt.state === "dispatching" ? { effect, attempt } : undefined;
