@@ -62,13 +62,7 @@ function renderPart(
   const verdict = closing[0];
   if (first && !last && verdict !== undefined) rich.phrase(verdict, clock).add("\n");
 
-  const offset = rich.text.length;
-  rich.add(body.text.slice(piece.start, piece.end));
-  for (const { end, start, type } of body.marks) {
-    const [from, to] = [Math.max(start, piece.start), Math.min(end, piece.end)];
-    rich.mark(type, from - piece.start + offset, to - piece.start + offset);
-  }
-  const place = { offset, length: piece.end - piece.start };
+  const place = rich.piece(body, piece);
 
   if (last) {
     rich.add("\n");

@@ -52,7 +52,7 @@ function spoken(file: string, source: string): string[] {
     if (node.type === "ImportDeclaration" || /^TS(?!AsExpr|Satisfies|NonNull)/.test(node.type)) return;
     if ((node.type === "CallExpression" || node.type === "NewExpression") && NOT_SHOWN.test(calleeName(node))) return;
     if (node.type === "Literal" && typeof node["value"] === "string") look(node["value"]);
-    if (node.type === "TemplateElement") look(String((node["value"] as { raw: string }).raw));
+    if (node.type === "TemplateElement") look((node["value"] as { raw: string }).raw);
     for (const [key, value] of Object.entries(node)) {
       if (key === "source" && node.type.startsWith("Export")) continue;
       for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child);

@@ -35,13 +35,14 @@ export async function take(
       return { result: { requestId, shortId }, parks: true };
     }
     case "notify": {
-      const { audience, kind, message, nodeId, step } = frame;
+      const { audience, format, kind, message, nodeId, step } = frame;
       const { index } = await store.notifications.send({
         claim,
         step,
         nodeId,
         kind,
         message,
+        format: format ?? null,
         audience,
         access: access(),
       });
