@@ -119,8 +119,9 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify({ audience, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
-    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null } as const;
+  async notify({ audience, format, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
+    const written = format === undefined ? {} : { format };
+    const asked = { type: "notify", step, nodeId, kind, message, ...written, audience: audience ?? null } as const;
     const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }

@@ -12,6 +12,7 @@ export interface NotifyNode<Input = any, Outputs extends object = any, Output = 
   readonly kind: "progress" | "final";
   readonly message: string | ((context: NodeContext<any, any>) => string | Promise<string>);
   readonly audience: string | undefined;
+  readonly format: "markdown" | undefined;
 }
 
 /** The output of a notify node. */
@@ -34,8 +35,13 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
   readonly message: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
   /** Name of an audience in the configuration. */
   readonly audience?: string;
+  /**
+   * `markdown`: chats show its bold, lists, code and tables as such. Links are shown with their address, images and HTML as text.
+   * Left out: the message is text, shown exactly.
+   */
+  readonly format?: "markdown";
 }): NotifyNode<Input, Outputs, Notified> {
-  const { audience, kind, message } = options;
+  const { audience, format, kind, message } = options;
   if (kind !== "progress" && kind !== "final") {
     throw new HoldpointError(
       "workflowInvalid",
@@ -49,5 +55,11 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
       "The audience of a notification is the name of one in the configuration.",
     );
   }
-  return Object.freeze({ type: "notify", kind, message, audience });
+  if (format !== undefined && format !== "markdown") {
+    throw new HoldpointError(
+      "workflowInvalid",
+      `The format of a notification is "markdown" or left out; it is ${String(format)}.`,
+    );
+  }
+  return Object.freeze({ type: "notify", kind, message, audience, format });
 }

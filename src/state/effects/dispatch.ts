@@ -7,6 +7,7 @@ import { hasNewerEdit } from "../alerts/messages.ts";
 import { isPaced, spendPace } from "../channels/pace.ts";
 import { channelById } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
+import { DOCUMENT_EFFECT } from "../decisions/document.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
@@ -80,9 +81,14 @@ function isAsked(tx: Tx, { effectNo }: EffectRow): boolean {
   return tx.get("SELECT 1 FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL", effectNo) !== undefined;
 }
 
-/** Whether a message is wanted only as long as its decision waits: a card, a question for text, a reminder. */
+/** Whether a message is wanted only as long as its decision waits: a card, its document, a question for text, a reminder. */
 export function isForWaiting(tx: Tx, effect: EffectRow): boolean {
-  return effect.purpose === "delivery" || effect.effectType.startsWith("notice.") || isPrompt(tx, effect);
+  return (
+    effect.purpose === "delivery" ||
+    effect.effectType.startsWith("notice.") ||
+    effect.effectType === DOCUMENT_EFFECT ||
+    isPrompt(tx, effect)
+  );
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {

@@ -114,10 +114,11 @@ export function performNotify(node: NotifyNode, performance: Performance): Promi
         { details: { limit: NOTIFY.messageChars, seen: message.length } },
       );
     }
-    const { audience, kind } = node;
+    const { audience, format, kind } = node;
+    const asked = { step, nodeId, visit, kind, message, audience, ...(format === undefined ? {} : { format }) };
     needed(host, "notify", `Notification "${nodeId}"`);
     await wait(host.barrier());
-    const stored = await wait(host.notify?.({ step, nodeId, visit, kind, message, audience }) ?? never());
+    const stored = await wait(host.notify?.(asked) ?? never());
     return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
   });
 }
