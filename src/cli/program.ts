@@ -183,12 +183,11 @@ function build(io: Io, run: Run): Command {
   ).option("--result <json>", "with applied: the result, as JSON, @file or -");
 
   const project = ["--project <dir>", "the project folder (default: this one)"] as const;
-  const resources = (): Promise<typeof import("./commands/resources.ts")> => import("./commands/resources.ts");
   add(
     program,
     "resource-managers [manager]",
     "list what is kept at its requested state in this project",
-    async () => (await resources()).resourceManagers,
+    async () => (await import("./commands/resources.ts")).resourceManagers,
   )
     .option(...project)
     .option("--limit <n>", "how many (1 to 100000)", "1000");
@@ -196,13 +195,13 @@ function build(io: Io, run: Run): Command {
     program,
     "resource-manager <manager> <key>",
     "one resource with its conditions, effects, child runs and events",
-    async () => (await resources()).resourceManager,
+    async () => (await import("./commands/resources.ts")).resourceManager,
   ).option(...project);
   add(
     program,
     "apply <manager> <key> <spec>",
     "say what is wanted of a resource: JSON, @file, or - for standard input",
-    async () => (await resources()).apply,
+    async () => (await import("./commands/resources.ts")).apply,
   )
     .option("--path <file>", "the manager's file, when it is not found by its name")
     .option("--expect <version>", "only when the resource has this version; 0 = only when it is new")
@@ -211,13 +210,13 @@ function build(io: Io, run: Run): Command {
     program,
     "reconcile <manager> <key>",
     "let a manager look at a resource now",
-    async () => (await resources()).reconcile,
+    async () => (await import("./commands/resources.ts")).reconcile,
   ).option(...project);
   add(
     program,
     "delete <manager> <key>",
     "delete a resource; its manager cleans up first",
-    async () => (await resources()).deleteResource,
+    async () => (await import("./commands/resources.ts")).deleteResource,
   ).option(...project);
 
   const channel = group("channel", "look at channels and settle messages in doubt");
@@ -288,7 +287,7 @@ function build(io: Io, run: Run): Command {
     state,
     "rebuild-queue",
     "put every managed resource that waits for nothing back into the queue",
-    async () => (await resources()).rebuildQueue,
+    async () => (await import("./commands/resources.ts")).rebuildQueue,
   );
   add(
     state,

@@ -459,6 +459,12 @@ export const INCLUDE = {
 /** Notifications of a run. */
 export const NOTIFY = { messageChars: 16_000 } as const;
 
+/** Sleeps of a run. */
+export const SLEEP = {
+  /** Longer than a leap year is a schedule, not a wait. */
+  maxMs: 366 * 86_400_000,
+} as const;
+
 /** Restarts. */
 export const RESTART = {
   /** Restarts of restarts: what fails this often needs another input or another workflow. */

@@ -58,9 +58,10 @@ export function defineResourceManager<Spec = any, Status = any>(
   options: ResourceManagerOptions<Spec, Status>,
 ): ResourceManager<Spec, Status> {
   const { initialStatus, name, reconcile, timeoutMs = RESOURCE.reconcileMs } = options;
+  const given: unknown = name;
   if (typeof name !== "string" || !MANAGER_NAME.test(name) || name.length > RESOURCE.nameChars)
     throw invalid(
-      `The name of a resource manager is small letters, digits and hyphens, at most ${RESOURCE.nameChars}; it is "${String(name).slice(0, 80)}".`,
+      `The name of a resource manager is small letters, digits and hyphens, at most ${RESOURCE.nameChars}; it is "${String(given).slice(0, 80)}".`,
     );
   for (const [field, value] of Object.entries({ initialStatus, reconcile }))
     if (typeof value !== "function") throw invalid(`Resource manager "${name}" needs a function ${field}.`);

@@ -150,8 +150,9 @@ function keyOf(value: unknown, what: string): string {
   throw invalid(`${what} is text of 1 to ${RESOURCE.keyChars} characters.`);
 }
 
-function finalizerName(name: string): string {
-  if (finalizerSchema.safeParse(name).success) return name;
+function finalizerName(name: unknown): string {
+  const parsed = finalizerSchema.safeParse(name);
+  if (parsed.success) return parsed.data;
   throw invalid(
     `A finalizer is one word of at most ${RESOURCE.wordChars} characters; it is "${String(name).slice(0, 80)}".`,
   );

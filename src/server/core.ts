@@ -25,6 +25,7 @@ import { ResourceLane } from "./resources/resource-lane.ts";
 import { Resources } from "./resources/resources.ts";
 import { SourceResolver } from "./resources/resolver.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
@@ -65,6 +66,7 @@ export class ServerCore {
   readonly #resolver: SourceResolver;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -94,6 +96,7 @@ export class ServerCore {
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
+      timers: () => this.sleepers.wake(),
       views: () => this.watchers.wake(),
     };
     const access = (): Access => this.access();
@@ -159,6 +162,7 @@ export class ServerCore {
       wakeRunners: () => this.resourceLane.wake(),
     });
     this.managed.onCompleted = () => this.resources.wake();
+    this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -200,8 +204,8 @@ export class ServerCore {
   }
 
   access(): Access {
-    const { people, audiences, telegramProfiles, timeZone } = this.#config;
-    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+    const { people, audiences, telegramProfiles, timeZone, language } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, language, outage: this.#hearing.outage };
   }
 
   /** Reads config.json again; a file that does not parse keeps the last good one and says so. */
@@ -271,6 +275,7 @@ export class ServerCore {
       this.channels.stop(),
       this.scheduler.stop(),
       this.judge.stop(),
+      this.sleepers.stop(),
       this.resourceLane.stop(),
       this.#resolver.stop(),
     ]);
@@ -307,6 +312,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.sleepers.wake();
     this.resourceLane.start();
     this.resources.wake();
     this.#deadlines.wake();

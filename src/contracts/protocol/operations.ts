@@ -32,6 +32,8 @@ export const runSummarySchema = z.strictObject({
   createdAt: z.number().int(),
   updatedAt: z.number().int(),
   finishedAt: z.number().int().nullable(),
+  /** When a run that sleeps goes on by itself. */
+  wakeAt: z.number().int().nullable(),
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 

@@ -7,29 +7,12 @@
 import { z } from "zod";
 import { sourceFileSchema } from "../definition.ts";
 import { RESOURCE } from "../limits.ts";
-import { managedEffectSchema } from "../resource/effect.ts";
-import { childStateSchema, finalizerSchema, managedResourceSchema } from "../resource/model.ts";
+import { finalizerSchema, managedResourceSchema } from "../resource/model.ts";
 import { reconcileResultSchema } from "../resource/result.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
 const requestKey = z.string().min(1).max(RESOURCE.keyChars);
 const messageId = z.number().int().nonnegative();
-
-export const reservedSchema = z.strictObject({
-  effectId: z.string(),
-  attempt: z.number().int().positive(),
-  state: z.enum(["fresh", "observe", "settled"]),
-  record: managedEffectSchema,
-});
-
-export const childRunSchema = z.strictObject({
-  requestKey: z.string(),
-  runId: z.string(),
-  state: childStateSchema,
-  attempt: z.number().int().nonnegative(),
-  output: jsonSchema.optional(),
-  error: errorRecordSchema.optional(),
-});
 
 /** A manager's file as it was approved. */
 const approvedSchema = z.strictObject({

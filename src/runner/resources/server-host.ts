@@ -64,7 +64,7 @@ export class ServerPassHost implements PassHost {
     return new Promise<T>((resolve, reject) => {
       this.#open.set(messageId, { resolve: resolve as (value: unknown) => void, reject });
       try {
-        this.#send({ ...request, messageId } as PassRequest);
+        this.#send({ ...request, messageId });
       } catch (error) {
         this.#open.delete(messageId);
         reject(error instanceof Error ? error : new HoldpointError("internal", String(error)));

@@ -14,6 +14,7 @@ import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { findManager } from "../../contracts/resource/discovery.ts";
 import type { SourceContent } from "../../state/store.ts";
 import { gist } from "../crash-log.ts";
+import type { ChildExit } from "../ports.ts";
 import { Lane } from "../runs/lane.ts";
 import { readSource } from "../runs/source-files.ts";
 import { Worker, type WorkerDeps } from "../runs/worker.ts";
@@ -71,12 +72,13 @@ export class SourceResolver {
         const { manager, path, projectPath, spec } = request;
         const launch = { manager, path, projectPath, spec, cacheDir };
         worker.child.port.send({ type: "resolve", schema: "holdpoint.resolve.v1", protocol: 1, ...launch });
-        void worker.gone.then((exit) => {
+        const failed = (exit: ChildExit): void => {
           const how = late
             ? `did not return within ${RESOURCE.resolveMs} ms`
             : `ended its process (${exit.signal ?? `code ${exit.code}`})${exit.diagnostic ? `: ${gist(exit.diagnostic)}` : ""}`;
           reject(new HoldpointError("managerLoad", `Loading resource manager "${manager}" ${how}.`));
-        });
+        };
+        void worker.gone.then(failed);
       });
     } finally {
       clearTimeout(guard);

@@ -107,13 +107,13 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     const onMove = (): void => void moved.emit("moved");
     if (spec.kind === "resource") {
       const { child, runner } = inProcess(spec, RESOURCE_RUNNER, onMove);
-      resourceRunners.push(runner as never);
-      world.onResourceRunner(runner as never);
+      resourceRunners.push(runner);
+      world.onResourceRunner(runner);
       return child;
     }
     const { child, runner } = inProcess(spec, RUNNER, onMove);
-    runners.push(runner as never);
-    world.onRunner(runner as never);
+    runners.push(runner);
+    world.onRunner(runner);
     return child;
   };
   let version = "0.0.0";
