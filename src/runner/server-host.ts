@@ -119,8 +119,8 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify({ audience, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
-    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null } as const;
+  async notify({ audience, ifConfigured, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
+    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null, ifConfigured } as const;
     const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }

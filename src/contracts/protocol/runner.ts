@@ -287,6 +287,8 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     kind: z.enum(["progress", "final"]),
     message: z.string().max(NOTIFY.messageChars),
     audience: z.string().nullable(),
+    /** An audience that is not configured is none. */
+    ifConfigured: z.boolean(),
   }),
   /** Result: the receipt of the update. */
   z.strictObject({

@@ -86,6 +86,8 @@ export interface NotificationAsked {
   readonly message: string;
   /** Whom it is sent to in chat; without it the origin session only. */
   readonly audience: string | undefined;
+  /** An audience that is not configured is none. */
+  readonly ifConfigured: boolean;
 }
 
 /** Which attempt publishes an update; the host accepts only the live one. */

@@ -114,10 +114,12 @@ export function performNotify(node: NotifyNode, performance: Performance): Promi
         { details: { limit: NOTIFY.messageChars, seen: message.length } },
       );
     }
-    const { audience, kind } = node;
+    const { ifConfigured, kind } = node;
+    const audience: unknown = (await describe(performance, node.audience, WORKFLOW.nodeTimeoutMs)) ?? undefined;
+    if (audience !== undefined && typeof audience !== "string") throw notText("audience", nodeId, audience);
     needed(host, "notify", `Notification "${nodeId}"`);
     await wait(host.barrier());
-    const stored = await wait(host.notify?.({ step, nodeId, visit, kind, message, audience }) ?? never());
+    const stored = await wait(host.notify?.({ step, nodeId, visit, kind, message, audience, ifConfigured }) ?? never());
     return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
   });
 }
