@@ -23,9 +23,9 @@ const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}
 
 const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The newest revision of each built-in workflow, as the package exports them. */
+/** The newest revision of each built-in workflow, by both names under which the package exports them. */
 const builtins = Object.entries(exportsOfPackage())
-  .filter(([name]) => name.startsWith("./workflows/"))
+  .filter(([name]) => /^\.\/(?:workflows|builtins)\//.test(name))
   .map(([name, { default: file }]) => ({
     find: name.replace(".", "holdpoint"),
     replacement: source(file.replace(/^\.\/dist\//, "").replace(/js$/, "ts")),

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { autoimplement } from "holdpoint/builtins";
+import autoimplement from "holdpoint/builtins/autoimplement";
 import { each, startWorkflow, type TestOptions, type TestRun } from "holdpoint/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -56,8 +56,11 @@ const writes =
 
 const VERIFY = [{ id: "total", command: "grep", args: ["-x", "2", "total.txt"] }, "echo seen >&2"];
 
+let runs = 0;
 function start(agents: TestOptions["agents"], input: object = {}, hooks: { shell?: typeof shell } = {}): TestRun {
   return startWorkflow(autoimplement, {
+    // As on a server: no two runs have one id, and so no two workspaces one name.
+    runId: `run-${++runs}`,
     input: { task: "The total is 2", repository, verify: VERIFY, ...input },
     agents: agents ?? {},
     shell: (hooks.shell ?? shell) as never,

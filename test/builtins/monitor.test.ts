@@ -1,5 +1,5 @@
 // The built-in monitor, case by case of its specification: what it does is scripted, time stands still until the test moves it.
-import { monitor } from "holdpoint/builtins";
+import monitor from "holdpoint/builtins/monitor";
 import { each, FakeClock, startWorkflow, type TestOptions, type TestRun } from "holdpoint/testing";
 import { describe, expect, it } from "vitest";
 

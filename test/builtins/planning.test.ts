@@ -1,5 +1,7 @@
 // The built-in workflows that plan: autoplan, plan-change and plain-summary. Agents and people say what the test says.
-import { autoplan, plainSummary, planChange } from "holdpoint/builtins";
+import autoplan from "holdpoint/builtins/autoplan";
+import plainSummary from "holdpoint/builtins/plain-summary";
+import planChange from "holdpoint/builtins/plan-change";
 import { agentTurns, each, runWorkflow, startWorkflow, type TestOptions, type TestRun } from "holdpoint/testing";
 import { describe, expect, it } from "vitest";
 
