@@ -96,6 +96,8 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
     `Effect ${str(v["effectType"])} ${RESERVED[str(v["state"])] ?? "begins"} (attempt ${str(v["attempt"])})`,
   "effect.reported": (v) =>
     `Effect ${str(v["effectType"])}: ${REPORTED[str(v["outcome"])] ?? str(v["outcome"])}${tail(errorOf(v))}`,
+  "effect.state": (v) =>
+    `Effect ${str(v["kind"])} (attempt ${str(v["attempt"])}): ${str(v["state"])}${tail(str(v["error"]))}`,
   "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}${inChat(v)}`,
   "checkpoint.requested": (v) =>
     `Stopped at checkpoint ${str(v["nodeId"])} (${str(v["shortId"])})${tail(str(v["summary"]))}`,

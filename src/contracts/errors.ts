@@ -7,6 +7,7 @@ import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
+import { RESOURCES_ERRORS } from "./errors/resources.ts";
 import { PLANNING_ERRORS } from "./errors/planning.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
@@ -20,6 +21,7 @@ export const ERRORS = {
   ...AUTHORING_ERRORS,
   ...PLANNING_ERRORS,
   ...RUNS_ERRORS,
+  ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
   ...STORAGE_ERRORS,

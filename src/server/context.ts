@@ -29,6 +29,7 @@ export interface Access {
   readonly audiences: Config["audiences"];
   readonly profiles: Config["telegramProfiles"];
   readonly timeZone: string;
+  readonly language?: Config["language"];
   readonly outage: Outage | null;
 }
 

@@ -2,7 +2,7 @@
  * The server core: puts store, scheduler, channels, deadlines and gateway together over the ports. One instance owns one home.
  */
 import type { Config } from "../contracts/config.ts";
-import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
+import { HoldpointError, toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
@@ -19,6 +19,7 @@ import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
 import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
+import { Resources } from "./resources/resources.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
@@ -56,6 +57,7 @@ export class ServerCore {
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
+  readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
   readonly sleepers: Sleepers;
@@ -135,6 +137,12 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    this.resources = new Resources({
+      store,
+      resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
+      wakeRunners: () => undefined,
+    });
+    this.managed.onCompleted = () => this.resources.wake();
     this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
@@ -177,8 +185,8 @@ export class ServerCore {
   }
 
   access(): Access {
-    const { people, audiences, telegramProfiles, timeZone } = this.#config;
-    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+    const { people, audiences, telegramProfiles, timeZone, language } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, language, outage: this.#hearing.outage };
   }
 
   /** Reads config.json again; a file that does not parse keeps the last good one and says so. */

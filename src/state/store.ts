@@ -32,6 +32,10 @@ import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { ClaimedResource } from "./managed/claim.ts";
+export type { SourceContent } from "./managed/apply.ts";
+export type { FinishInput } from "./managed/finish.ts";
+export type { ResourceClaim } from "./managed/resource-rows.ts";
 export type { ManagedRun } from "./managed/rows.ts";
 export type { DecisionListRow } from "./decisions/reads.ts";
 export type { HeldStep } from "./runs/held-step.ts";
