@@ -3,6 +3,8 @@ import monitor from "holdpoint/builtins/monitor";
 import { each, FakeClock, startWorkflow, type TestOptions, type TestRun } from "holdpoint/testing";
 import { describe, expect, it } from "vitest";
 
+type TestEvent = TestRun["events"][number];
+
 const MINUTE = 60_000;
 const START = Date.UTC(2030, 0, 1, 8);
 
@@ -36,7 +38,7 @@ interface Playing {
   pass(minutes: number): Promise<void>;
 }
 
-function play(observations: readonly unknown[], options: TestOptions & { input?: Seen } = {}): Playing {
+function play(observations: readonly unknown[], options: Omit<TestOptions, "input"> & { input?: Seen } = {}): Playing {
   const { agents, input, ...rest } = options;
   const clock = new FakeClock(START);
   const run = startWorkflow(monitor, {
@@ -186,10 +188,11 @@ describe("a monitor", () => {
     for (const at of ["guard", "estimate", "publish_progress", "report", "decide", "act", "schedule"]) {
       const { pass, run } = play([acting({}), seen({ targetStateId: "state-2" }), stop]);
       let crashes = 0;
-      const push = run.events.push.bind(run.events);
-      (run.events as { push: unknown[]["push"] }).push = (...events) => {
-        const [event] = events as { type?: string; nodeId?: string }[];
-        const done = push(...(events as never[]));
+      const events = run.events as TestEvent[];
+      const push = events.push.bind(events);
+      events.push = (...more) => {
+        const [event] = more as { type?: string; nodeId?: string }[];
+        const done = push(...more);
         if (event?.type === "node_finished" && event.nodeId === at) {
           crashes += 1;
           queueMicrotask(() => run.crash());
@@ -280,7 +283,7 @@ describe("repairs", () => {
     if (first === "diff" && second === "--cached") return { stdout: "", exitCode: 1 };
     return { stdout: first === "diff" ? "billing.ts" : "" };
   };
-  const repairing: TestOptions = {
+  const repairing: Omit<TestOptions, "input"> = {
     shell: shell as never,
     answers: { "planChange/approval/approve": { choice: "continue" } },
     agents: { ...design, "implementation/implement": { outcome: "done", summary: "Rounded once." } },
