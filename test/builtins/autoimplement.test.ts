@@ -135,7 +135,7 @@ describe("autoimplement", () => {
     ],
     ["the agent fails", { implement: () => Promise.reject(new Error("no model")) }, /^The agent failed: .*no model/],
   ])("is blocked when %s", async (_what, agents, reason) => {
-    const done = await start(agents as never).settled();
+    const done = await start(agents).settled();
     expect([done.order.at(-1), ended(done).reason]).toEqual(["blocked", expect.stringMatching(reason)]);
   });
 

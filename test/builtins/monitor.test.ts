@@ -46,7 +46,7 @@ function play(observations: readonly unknown[], options: Omit<TestOptions, "inpu
     ...rest,
     input: { task: TASK, everyMinutes: 30, ...input },
     agents: {
-      observe: each(observations as never[]),
+      observe: each(observations),
       act: { outcome: "succeeded", evidence: "Job 7 runs." },
       ...agents,
     },
@@ -284,7 +284,7 @@ describe("repairs", () => {
     return { stdout: first === "diff" ? "billing.ts" : "" };
   };
   const repairing: Omit<TestOptions, "input"> = {
-    shell: shell as never,
+    shell,
     answers: { "planChange/approval/approve": { choice: "continue" } },
     agents: { ...design, "implementation/implement": { outcome: "done", summary: "Rounded once." } },
   };

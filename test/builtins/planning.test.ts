@@ -49,13 +49,13 @@ describe("plan-change", () => {
   const agents = (plans: readonly unknown[]): TestOptions["agents"] => ({
     "design/propose": ways,
     "design/choose": { route: "ready", reason: "It is small." },
-    "design/plan": each(plans as never[]),
+    "design/plan": each(plans),
   });
   const change = (input: object, plans: readonly unknown[], answers: readonly unknown[] = []): Promise<TestRun> =>
     runWorkflow(planChange, {
       input: { task: "Move the shop", ...input },
       agents: agents(plans),
-      answers: { "approval/approve": each(answers as never[]) },
+      answers: { "approval/approve": each(answers) },
     });
   const replan = (changes: string): object => ({ choice: "replan", input: { changes } });
 

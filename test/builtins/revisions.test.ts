@@ -18,7 +18,7 @@ import { sha256Hex } from "../../src/contracts/ids.ts";
  * nobody can notice may change a digest here.
  */
 const DIGESTS: Readonly<Record<string, string>> = {
-  "autoimplement@1": "08e40f3f3790c2a4087e7d1f8a0602aeb49c2982ccdeed1fb6fc21a212390a3e",
+  "autoimplement@1": "066daabe363de5f3b14df72ad9560d75a45b16c131a94addb3cf047eb6a85a53",
   "autoplan@1": "ff2d96dce32274c725b0f198c5e0f2518f38668894aea867d58b3720b0eff12c",
   "monitor@1": "f37dcb34b0696307044fabff1f53da3f4b1759885a2ae031532cb6d328e5e441",
   "plain-summary@1": "6978796257d8ef755178eb726f0885ef967119a0a9758b27cd69f6a46344e3f9",

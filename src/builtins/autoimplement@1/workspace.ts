@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { sha256Digest, type ActionContext } from "holdpoint";
 import type { Committed, Input, Workspace } from "./input.ts";
 
-type Context = ActionContext<Input, Record<string, any>>;
+type Context = ActionContext<Input>;
 
 /** In the message of a commit: which effect made it. */
 const TRAILER = "Holdpoint-Effect";
