@@ -119,8 +119,11 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify({ audience, ifConfigured, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
-    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null, ifConfigured } as const;
+  async notify(notification: NotificationAsked): Promise<{ index: number }> {
+    const { audience, format, ifConfigured, kind, message, nodeId, step } = notification;
+    const written = format === undefined ? {} : { format };
+    const to = { audience: audience ?? null, ifConfigured };
+    const asked = { type: "notify", step, nodeId, kind, message, ...written, ...to } as const;
     const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }

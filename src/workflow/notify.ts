@@ -13,6 +13,7 @@ export interface NotifyNode<Input = any, Outputs extends object = any, Output = 
   readonly message: string | ((context: NodeContext<any, any>) => string | Promise<string>);
   readonly audience: string | undefined | ((context: NodeContext<any, any>) => string | null | undefined);
   readonly ifConfigured: boolean;
+  readonly format: "markdown" | undefined;
 }
 
 /** The output of a notify node. */
@@ -38,8 +39,13 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
   readonly audience?: string | ((context: NodeContext<Input, Outputs>) => string | null | undefined);
   /** Without such an audience the message is stored, and sent to nobody in chat. */
   readonly ifConfigured?: boolean;
+  /**
+   * `markdown`: chats show its bold, lists, code and tables as such. Links are shown with their address, images and HTML as text.
+   * Left out: the message is text, shown exactly.
+   */
+  readonly format?: "markdown";
 }): NotifyNode<Input, Outputs, Notified> {
-  const { audience, ifConfigured = false, kind, message } = options;
+  const { audience, format, ifConfigured = false, kind, message } = options;
   if (kind !== "progress" && kind !== "final") {
     throw new HoldpointError(
       "workflowInvalid",
@@ -53,5 +59,11 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
       "The audience of a notification is the name of one in the configuration, or a function that gives it.",
     );
   }
-  return Object.freeze({ type: "notify", kind, message, audience, ifConfigured });
+  if (format !== undefined && format !== "markdown") {
+    throw new HoldpointError(
+      "workflowInvalid",
+      `The format of a notification is "markdown" or left out; it is ${String(format)}.`,
+    );
+  }
+  return Object.freeze({ type: "notify", kind, message, audience, ifConfigured, format });
 }

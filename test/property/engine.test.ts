@@ -37,7 +37,8 @@ it(
       },
     });
     // Nothing of this would be shown if it did not occur.
-    const wanted = "completed maxSteps routingFailed nodeFailed nodeTimedOut notCanonical includeInput mounts repeated slept";
+    const wanted =
+      "completed maxSteps routingFailed nodeFailed nodeTimedOut notCanonical includeInput mounts repeated slept";
     for (const what of `${wanted} killBefore killAfter server refused`.split(" "))
       expect([what, seen.get(what) ?? 0]).not.toEqual([what, 0]);
   },
