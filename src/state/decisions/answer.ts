@@ -16,6 +16,7 @@ import {
   type ActorVerdict,
   type AnswerVerdict,
 } from "../../decision/index.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
 import { isObstructed } from "../runs/obstructed.ts";
@@ -38,8 +39,13 @@ export interface Candidate {
   readonly choice: string;
   /** Text that came with it, exactly as written. */
   readonly input?: string | undefined;
+  /** Nobody has confirmed it at the terminal: it may be refused, and counts for nothing. */
+  readonly unconfirmed?: boolean;
   readonly source: AnswerSource;
 }
+
+/** Verdicts that make an answer or a vote. */
+const STORED: ReadonlySet<AnswerVerdict["kind"]> = new Set(["accepted", "recorded"]);
 
 export interface Answered {
   readonly kind: AnswerVerdict["kind"];
@@ -66,6 +72,8 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     resolution: stored?.resolution,
     outage: outageOf(access),
   });
+  if (candidate.unconfirmed === true && STORED.has(verdict.kind))
+    throw new HoldpointError("answerUnconfirmed", `The answer to ${decision.fingerprint} was not confirmed.`);
   record(tx, decision, candidate, actor, verdict);
   const obstructed = isObstructed(tx, decision.runNo);
   switch (verdict.kind) {
@@ -225,6 +233,8 @@ export interface AnswerInput {
   readonly requestDigest: string | null;
   readonly choice: string;
   readonly input?: string | null;
+  /** Nobody has confirmed it at the terminal. */
+  readonly unconfirmed?: boolean;
   readonly source: AnswerSource;
   readonly access: Access;
   readonly receipt: Receipt | null;

@@ -7,6 +7,7 @@ import { DECISION } from "../../contracts/limits.ts";
 import type { Reader } from "../../contracts/reader.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
+import { listNow, listUnder } from "../channels/offer-lists.ts";
 import type { Pressable } from "../channels/operator/answer.ts";
 import { cardContent } from "../decisions/card.ts";
 import { DOCUMENT_EFFECT, documentNote } from "../decisions/document.ts";
@@ -77,6 +78,10 @@ export function frameOf(
         const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
         return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
       }
+      if (effect.effectType === "list.settle") {
+        const { attempt: shownBy, list } = listUnder(tx, effect);
+        return { op: "edit", content: replyContent(tx, list, shownBy, []), ...target };
+      }
       if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
@@ -137,7 +142,8 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
 
 /** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */
 function replyContent(tx: Tx, effect: EffectRow, attempt: number, used: OperatorUse[]): MessageContent {
-  const { buttons, prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+  const { buttons, prompt, reply: asked, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+  const reply = asked.code === "offlineDigest" ? listNow(tx, asked) : asked;
   const done = new Set(used.map(({ item }) => item));
   const rows = buttons
     ?.map((row) =>

@@ -3,7 +3,8 @@
  * stores one has its settlement queued here if the decision is over: settlement is a rule, not a list.
  */
 import { next } from "../../contracts/states.ts";
-import { settleReference } from "../decisions/settle.ts";
+import { settleArrivedList } from "../channels/offer-lists.ts";
+import { closeRevoked, settleReference } from "../decisions/settle.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 import type { EffectRow } from "./rows.ts";
@@ -95,6 +96,8 @@ export function storeReference(tx: Tx, effect: EffectRow, part: PartRow, referen
     part.part,
   );
   if (effect.decisionNo !== null) settleReference(tx, effect.decisionNo, reference);
+  if (effect.decisionNo === null) settleArrivedList(tx, effect, reference);
+  if (effect.decisionNo !== null && effect.purpose === "reply") closeRevoked(tx, effect.decisionNo, effect.effectNo);
 }
 
 /** How far a message got over all its attempts. */
