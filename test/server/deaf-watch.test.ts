@@ -33,10 +33,9 @@ test("a channel that is forgotten while its hearing is being stored is not looke
   const access = (): never => ({}) as never;
   const watch = new DeafWatch({ store, clock, log: quiet, wake: { channels: () => undefined }, access });
   const refused = new HoldpointError("tokenRefused", "no").toRecord();
-  for (let polls = 0; polls < 5 && asked === 0; polls += 1) {
-    watch.polled(CHANNEL, refused);
-    now += 120_000;
-  }
+  watch.polled(CHANNEL, refused);
+  now += 120_000;
+  watch.polled(CHANNEL, refused);
   expect(asked).toBe(1);
   watch.forget(CHANNEL);
   fail(new Error("the disk is full"));

@@ -5,7 +5,6 @@
 import { sha256Digest } from "../../contracts/canonical.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { ReplyRequest } from "../effects/content.ts";
-import { partByReference, partsOf } from "../effects/parts.ts";
 import { cancelPending, effectByNo, insertEffect, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 
@@ -25,14 +24,12 @@ function waits(tx: Tx, decisionId: string): boolean {
 
 /** A decision that lists name is over: those that are in a chat are edited. */
 export function settleLists(tx: Tx, decisionNo: number): void {
-  const lists = tx.all<{ effectNo: number }>(
-    "SELECT list_effect_no AS effectNo FROM decision_offers WHERE decision_no = ? AND list_effect_no IS NOT NULL",
+  const lists = tx.all<{ effectNo: number; reference: string }>(
+    `SELECT o.list_effect_no AS effectNo, p.reference FROM decision_offers o JOIN effect_parts p ON p.effect_no = o.list_effect_no
+     WHERE o.decision_no = ? AND p.reference IS NOT NULL`,
     decisionNo,
   );
-  for (const { effectNo } of lists) {
-    const list = effectByNo(tx, effectNo) as EffectRow;
-    for (const { reference } of partsOf(tx, effectNo)) if (reference !== null) queueEdit(tx, list, reference);
-  }
+  for (const { effectNo, reference } of lists) queueEdit(tx, effectByNo(tx, effectNo) as EffectRow, reference);
 }
 
 /** A list has arrived: what ended while it was on its way is told by an edit. */
@@ -40,13 +37,6 @@ export function settleArrivedList(tx: Tx, list: EffectRow, reference: string): v
   if (list.effectType !== LIST_EFFECT) return;
   const { reply } = tx.unpack(list.request) as unknown as ReplyRequest;
   if (reply.code === "offlineDigest" && reply.cards.some(({ id }) => !waits(tx, id))) queueEdit(tx, list, reference);
-}
-
-/** The list that an edit is about, as it stands now. */
-export function listUnder(tx: Tx, edit: EffectRow): { readonly list: EffectRow; readonly attempt: number } {
-  const shown = partByReference(tx, edit.channelId as string, edit.targetReference as string);
-  if (shown === undefined) throw new Error(`effect ${edit.effectId} edits a message that nobody knows`);
-  return { list: effectByNo(tx, shown.effectNo) as EffectRow, attempt: shown.attempt };
 }
 
 function queueEdit(tx: Tx, list: EffectRow, reference: string): void {
