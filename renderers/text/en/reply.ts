@@ -165,7 +165,7 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return waiting === 0 ? lines : [...lines, "\n\nTap one to see its card again."];
     }
     case "shownAgain":
-      return [`${short(code.title, 80)}: shown again below.`];
+      return [`${quote(code.title, 80)} is shown again below.`];
     case "channelDeaf":
       return [
         `\u26a0\ufe0f ${short(code.channel, CUT.given)} has heard nothing since `,

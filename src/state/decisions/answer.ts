@@ -53,7 +53,10 @@ export interface Answered {
   readonly reply: ReplyCode;
 }
 
-/** Judges and stores one answer. Never throws for what a person did: every refusal is a verdict with its reply. */
+/**
+ * Judges and stores one answer. Never throws for what a person did: every refusal is a verdict with its reply. (`answerUnconfirmed` is for
+ * the terminal, which has shown nothing to anybody then.)
+ */
 export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candidate, access: Access): Answered {
   const request = requestOf(tx, decision);
   const actor = judgeSource(access, request, candidate.source, decision.escalatedTo);
@@ -247,7 +250,7 @@ export interface AnswerResult extends Answered {
   readonly runNo: number;
 }
 
-/** An answer from outside a channel. Throws only `decisionNotFound`, `ambiguousId` and `idempotencyConflict`. */
+/** An answer from outside a channel. Throws only `decisionNotFound`, `ambiguousId`, `idempotencyConflict` and `answerUnconfirmed`. */
 export const answer = defineCommand("decisions.answer", (tx: Tx, given: AnswerInput): Receipted<AnswerResult> =>
   withReceipt(tx, given.receipt, () => {
     const decision = decisionByRef(tx, given.decision);
@@ -255,6 +258,7 @@ export const answer = defineCommand("decisions.answer", (tx: Tx, given: AnswerIn
       requestDigest: given.requestDigest ?? decision.requestDigest,
       choice: given.choice,
       input: given.input ?? undefined,
+      unconfirmed: given.unconfirmed ?? false,
       source: given.source,
     };
     const { kind, reply } = answerDecision(tx, decision, candidate, given.access);
