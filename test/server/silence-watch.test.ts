@@ -3,7 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { ADAPTER } from "../../src/contracts/limits.ts";
+import type { FromAdapter, ToAdapter } from "../../src/contracts/protocol/channel.ts";
+import { ChannelSession, type ChannelSessionDeps } from "../../src/server/channels/channel-session.ts";
 import { SilenceWatch } from "../../src/server/channels/silence-watch.ts";
+import type { Clock } from "../../src/server/ports.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -12,20 +15,21 @@ class Scene {
   pings = 0;
   ends = 0;
   readonly watch: SilenceWatch;
+  readonly clock: Clock = {
+    now: () => Date.now() + this.offset,
+    timer: (at, wake) => {
+      const entry = { at, wake };
+      this.#wakes.push(entry);
+      return { cancel: () => void (this.#wakes = this.#wakes.filter((one) => one !== entry)) };
+    },
+  };
   /** The server's clock, which may stand still or jump, unlike real time. */
   offset = 0;
   #wakes: { at: number; wake: () => void }[] = [];
 
   constructor() {
     this.watch = new SilenceWatch({
-      clock: {
-        now: () => Date.now() + this.offset,
-        timer: (at, wake) => {
-          const entry = { at, wake };
-          this.#wakes.push(entry);
-          return { cancel: () => void (this.#wakes = this.#wakes.filter((one) => one !== entry)) };
-        },
-      },
+      clock: this.clock,
       ping: () => (this.pings += 1),
       onSilent: () => (this.ends += 1),
     });
@@ -97,4 +101,30 @@ test("a watch that was stopped ends nothing", async () => {
   scene.watch.stop();
   await scene.pass(10 * ADAPTER.signOfLifeMs);
   expect(scene.ends).toBe(0);
+});
+
+test("the session of an adapter asks it, tells why, and ends it when it does not answer", async () => {
+  const scene = new Scene();
+  scene.watch.stop();
+  const sent: string[] = [];
+  const stopped: number[] = [];
+  let hear: (frame: FromAdapter) => void = () => undefined;
+  const child = {
+    port: { send: ({ type }: ToAdapter) => void sent.push(type), onFrame: (take: typeof hear) => (hear = take) },
+    stop: (graceMs: number) => {
+      stopped.push(graceMs);
+      return new Promise(() => undefined);
+    },
+  };
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const deps = { clock: scene.clock, log } as unknown as ChannelSessionDeps;
+  const session = new ChannelSession(deps, "telegram:main", "a-1", child as never);
+  await scene.pass(ADAPTER.silentMs);
+  hear({ type: "pong" });
+  await scene.pass(ADAPTER.silentMs);
+  expect([sent, stopped]).toEqual([["ping", "ping"], []]);
+  await scene.pass(ADAPTER.signOfLifeMs);
+  expect(stopped).toHaveLength(1);
+  expect(session.error).toMatchObject({ kind: "adapterSilent" });
+  session.close();
 });
