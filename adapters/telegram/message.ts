@@ -6,6 +6,7 @@ import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { Language } from "../../src/contracts/language.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
 import {
+  renderAlert,
   renderCard,
   renderDocument,
   renderNotification,
@@ -76,6 +77,14 @@ function render(content: MessageContent, destination: string): Part[] {
       // Seen from when it was made, so that every attempt has the same parts.
       return renderNotification(notification, { timeZone, language, reference: notification.at });
     }
+    case "alert":
+      return [
+        renderAlert(content.alert, {
+          timeZone: content.timeZone,
+          language: content.language,
+          reference: content.alert.at,
+        }),
+      ];
     case "reply":
       return [renderReply(content.reply, replyClock(content), content)];
   }

@@ -32,10 +32,12 @@ export class OtherBotApi {
     // A person who has written to the bot has a chat with it.
     this.#telegram.simulateUserMessage(this.ann, this.chat, "/start");
     this.#http = createServer((request, response) => {
-      void this.#answer(request).then(({ body, status }) => {
+      const answer = async (): Promise<void> => {
+        const { body, status } = await this.#answer(request);
         response.writeHead(status, { "content-type": "application/json" });
         response.end(JSON.stringify(body));
-      });
+      };
+      void answer();
     });
   }
 

@@ -84,7 +84,6 @@ CREATE TABLE human_decision_submissions (
   reason TEXT,
   submitted_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX human_decision_submissions_by ON human_decision_submissions (decision_no);
 
 CREATE TABLE decision_votes (
   decision_no INTEGER NOT NULL REFERENCES human_decisions,
