@@ -137,6 +137,10 @@ export const ADAPTER = {
   secretBytes: 4_096,
   /** After a refused token or a wrong token file, the file is read again at this pace (CONTRACTS 0.17). */
   secretAgainMs: 60_000,
+  /** Without a frame for this long it is asked for a sign of life; with that it is noticed within two minutes. */
+  silentMs: 75_000,
+  /** A busy machine answers late; an adapter answers between two calls, whatever it waits for. */
+  signOfLifeMs: 15_000,
   /** Pauses after a failed poll or connection. */
   backoffMinMs: 1_000,
   backoffMaxMs: 30_000,
