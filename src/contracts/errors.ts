@@ -7,6 +7,7 @@ import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
+import { MONITORS_ERRORS } from "./errors/monitors.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
@@ -18,6 +19,7 @@ export const ERRORS = {
   ...CONFIG_ERRORS,
   ...AUTHORING_ERRORS,
   ...RUNS_ERRORS,
+  ...MONITORS_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
   ...STORAGE_ERRORS,
