@@ -7,7 +7,7 @@ import { z } from "zod";
 import { wallTimeSchema } from "./decision/policy.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
-import { DECISION, DOUBT, POLICY } from "./limits.ts";
+import { DECISION, DOUBT, MONITOR, POLICY } from "./limits.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 const name = z.string().regex(ID_PATTERN.name, "must be letters, digits, dot, hyphen or underscore, at most 200");
@@ -117,6 +117,11 @@ export const configSchema = z.strictObject({
   timeZone: z.string().default("UTC"),
   server: serverSchema.default({ logLevel: "info" }),
   pi: piSchema.default({ command: "pi" }),
+  /** What is watched, each as docs/monitors.md says; read one by one, so that a wrong one does not stop the others. */
+  monitors: z
+    .record(name, z.unknown())
+    .refine((given) => Object.keys(given).length <= MONITOR.monitors, `at most ${MONITOR.monitors} monitors`)
+    .default({}),
   /** Left out: no figures are served. */
   metrics: metricsSchema.optional(),
   retention: z.strictObject({ runDays: z.number().int().min(1).max(3_650).default(30) }).default({ runDays: 30 }),

@@ -520,8 +520,6 @@ export const PROBES = {
   network: 64,
   /** Each is a process. */
   commands: 4,
-  /** Given to the child and not answered. More wait in the server, where a stop finds them. */
-  window: 256,
   /** Results in one command of the store. */
   batch: 128,
   /** Beyond a probe's own time-out the child has this long; then it is replaced. */

@@ -14,6 +14,8 @@ import { Doubts } from "./doubts.ts";
 import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
+import { Monitors } from "./monitors/monitors.ts";
+import { ChildProber, type Prober } from "./monitors/prober.ts";
 import type { Ports, Timer } from "./ports.ts";
 import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
@@ -39,6 +41,8 @@ export interface CoreOptions {
   readonly config: Config;
   /** Further channels (test adapters). */
   readonly extraChannels?: readonly ChannelSpec[];
+  /** Left out: a child process. */
+  readonly prober?: Prober;
   readonly serverId: string;
   readonly pid: number;
   readonly startIdentity: string;
@@ -55,6 +59,7 @@ export class ServerCore {
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
+  readonly monitors: Monitors;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
   configError: ErrorRecord | null = null;
@@ -132,6 +137,8 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
+    this.monitors = new Monitors({ store, clock, log, wake, access, config: () => this.#config, prober });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -190,6 +197,7 @@ export class ServerCore {
     await this.channels.apply(this.#specs());
     this.#doubts.wake();
     await this.#revise();
+    await this.monitors.apply();
     await this.#serveMetrics();
     return null;
   }
@@ -209,6 +217,7 @@ export class ServerCore {
 
   /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
   async settled(): Promise<void> {
+    await this.monitors.idle();
     for (let quiet = 0; quiet < 3; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       await this.options.store.idle();
@@ -220,7 +229,9 @@ export class ServerCore {
     const { read } = this.options.store;
     const { completed: _c, failed: _f, timed_out: _t, cancelled: _x, ...open } = read.runs.counts();
     return (
-      this.clients > 0 || this.channels.count > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0
+      this.clients > 0 ||
+      this.channels.count > 0 ||
+      read.monitors.count() > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0
     );
   }
 
@@ -236,6 +247,7 @@ export class ServerCore {
     this.#doubts.stop();
     this.waiting.stop();
     this.managed.stop();
+    await this.monitors.stop();
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
@@ -261,6 +273,8 @@ export class ServerCore {
     this.managed.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
+    if (silentSince !== null) this.monitors.deaf(silentSince);
+    await this.monitors.apply();
     this.#beat();
     this.#sweepInbox();
     await this.#serveMetrics();
@@ -277,6 +291,7 @@ export class ServerCore {
     this.#heartbeat = clock.timer(clock.now() + LEASE.renewMs, () => {
       if (this.#stopped) return;
       this.#hearing.tick();
+      this.monitors.tick();
       this.options.store.server
         .heartbeat({ epoch: this.epoch })
         .catch((error: unknown) => log.error({ error: String(error) }, "heartbeat failed"));

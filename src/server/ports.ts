@@ -38,7 +38,7 @@ export interface Child<In, Out> {
 }
 
 export interface ChildSpec<In> {
-  readonly kind: "runner" | "adapter";
+  readonly kind: "runner" | "adapter" | "probes";
   /** Run id or channel id, for logs. */
   readonly name: string;
   /** Frames that the child sends. */

@@ -17,6 +17,7 @@ import type { FaultSeam } from "./faults.ts";
 import * as followUps from "./follow-ups/index.ts";
 import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
+import * as monitors from "./monitors/index.ts";
 import * as notifications from "./notifications/index.ts";
 import * as processes from "./processes/index.ts";
 import { WriteQueue } from "./queue.ts";
@@ -31,6 +32,8 @@ import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { Checked } from "./monitors/checked.ts";
+export type { Lane, MonitorRow } from "./monitors/rows.ts";
 export type { ManagedRun } from "./managed/rows.ts";
 export type { DecisionListRow } from "./decisions/reads.ts";
 export type { HeldStep } from "./runs/held-step.ts";
@@ -70,6 +73,7 @@ const COMMANDS = {
   content: content.commands,
   followUps: followUps.commands,
   managed: managed.commands,
+  monitors: monitors.commands,
   notifications: notifications.commands,
   settings: settings.commands,
   updates: updates.commands,
@@ -90,6 +94,7 @@ export interface StoreReads {
   readonly content: ReturnType<typeof content.reads>;
   readonly followUps: ReturnType<typeof followUps.reads>;
   readonly managed: ReturnType<typeof managed.reads>;
+  readonly monitors: ReturnType<typeof monitors.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
@@ -142,6 +147,7 @@ export function openStore(options: StoreOptions): Store {
     content: methodsOf(COMMANDS.content, queue),
     followUps: methodsOf(COMMANDS.followUps, queue),
     managed: methodsOf(COMMANDS.managed, queue),
+    monitors: methodsOf(COMMANDS.monitors, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
     settings: methodsOf(COMMANDS.settings, queue),
     updates: methodsOf(COMMANDS.updates, queue),
@@ -158,6 +164,7 @@ export function openStore(options: StoreOptions): Store {
       content: content.reads(db),
       followUps: followUps.reads(db),
       managed: managed.reads(db),
+      monitors: monitors.reads(db),
       notifications: notifications.reads(db),
       settings: settings.reads(db),
       updates: updates.reads(db),

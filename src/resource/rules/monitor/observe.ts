@@ -111,7 +111,9 @@ function tell(state: MonitorState, told: Told, { at, quiet }: { at: number; quie
       : (state.troubleSince ?? (wanted === "unstable" ? (state.flips[0]?.[1] ?? at) : state.since));
   const failed = troubleSince === null ? (state.lastOk === true ? 0 : state.row) : state.failed;
   const kept = { ...state, troubleSince, failed };
-  if (wanted === told || (quiet && wanted !== "nothing")) return { state: kept, change: null };
+  // Nothing new is opened in a window, nor by a result that speaks against it.
+  const held = (quiet && wanted !== "nothing") || (wanted === "down" && state.lastOk === true);
+  if (wanted === told || held) return { state: kept, change: null };
   const now = { ...kept, told: wanted };
   switch (wanted) {
     case "down":

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cron, inWindow, missedBetween, nextAfter } from "../../../src/server/monitors/schedule.ts";
+import { cron, inWindow, missedBetween, nextAfter } from "../../src/contracts/schedule.ts";
 
 const at = (text: string): number => Date.parse(text);
 const shown = (ms: number | null): string => new Date(ms ?? 0).toISOString();

@@ -4,9 +4,9 @@
  * comes once for a line with one time of day, and twice for a line that repeats through the hours.
  */
 import { Cron } from "croner";
-import { HoldpointError, messageOf } from "../../contracts/errors.ts";
-import { SOURCE } from "../../contracts/limits.ts";
-import type { MaintenanceWindow } from "../../contracts/monitor/spec.ts";
+import { HoldpointError, messageOf } from "./errors.ts";
+import { SOURCE } from "./limits.ts";
+import type { MaintenanceWindow } from "./monitor/spec.ts";
 
 /** Exactly one of the two. */
 export interface Rhythm {

@@ -1,0 +1,95 @@
+/**
+ * Repairs: a workflow that a monitor names is started when somebody asks for it in a chat, or by the authority that is written in the
+ * monitor. Wanting one and starting it are two commands, because the file of the workflow is looked for in between; what is wanted
+ * stays wanted over a crash.
+ */
+import { resourceId } from "../../contracts/ids.ts";
+import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { defineCommand } from "../command.ts";
+import { ensureManagedRun } from "../managed/ensure.ts";
+import type { Tx } from "../tx.ts";
+import { monitorByName, monitorByNo, type MonitorRow, type Repair } from "./rows.ts";
+
+const DAY_MS = 86_400_000;
+
+export type RepairVerdict = "wanted" | "already" | "notDown" | "none" | "spent";
+
+/** Notes that a repair is wanted; starts nothing. `by` null: by the monitor's own authority. */
+export function wantRepair(tx: Tx, monitor: MonitorRow, by: string | null): RepairVerdict {
+  const { remediation } = monitor.spec;
+  const since = monitor.state.troubleSince;
+  if (remediation === undefined) return "none";
+  if (since === null || monitor.state.told === "nothing") return "notDown";
+  if (monitor.repair?.since === since && monitor.repair.status !== "refused") return "already";
+  const recent = monitor.repairs.filter((at) => at > tx.now - DAY_MS);
+  if (by === null) {
+    if (remediation.authority === "ask" || monitor.repair?.since === since) return "none";
+    if (recent.length >= remediation.authority.auto.perDay) return "spent";
+    recent.push(tx.now);
+  }
+  save(tx, monitor, { since, status: "wanted", by, at: tx.now, runId: null, error: null }, recent);
+  const actor = by === null ? { type: "server", id: "monitors" } : { type: "human", id: by };
+  tx.event(monitor.resourceNo, { type: "monitor.repairWanted", actor, payload: { since, by } });
+  return "wanted";
+}
+
+/** A person asks, by a button of the alert. */
+export const askRepair = defineCommand("monitors.askRepair", (tx, input: { monitor: string; by: string }): RepairVerdict => {
+  const monitor = monitorByName(tx, input.monitor);
+  return monitor === undefined ? "none" : wantRepair(tx, monitor, input.by);
+});
+
+export interface StartRepair {
+  readonly monitorNo: number;
+  readonly since: number;
+  /** Where the workflow was found, or why it was not. */
+  readonly workflow: { readonly name: string; readonly path: string; readonly projectPath: string } | { readonly error: string };
+}
+
+/** Starts a wanted repair, once: the run and the note are one command. */
+export const startRepair = defineCommand("monitors.startRepair", (tx, input: StartRepair): { runId: string | null } => {
+  const monitor = monitorByNo(tx, input.monitorNo);
+  const repair = monitor?.repair;
+  if (monitor === undefined || repair?.status !== "wanted" || repair.since !== input.since) return { runId: null };
+  const { workflow } = input;
+  if ("error" in workflow) {
+    save(tx, monitor, { ...repair, status: "refused", error: workflow.error }, monitor.repairs);
+    note(tx, monitor, "monitor.repairRefused", { since: repair.since, error: workflow.error });
+    return { runId: null };
+  }
+  const { runId } = ensureManagedRun(tx, {
+    owner: `monitor/${monitor.name}`,
+    requestKey: `repair:${repair.since}:${repair.at}`,
+    workflow: workflow.name,
+    workflowPath: workflow.path,
+    projectPath: workflow.projectPath,
+    input: {
+      monitor: monitor.name,
+      since: repair.since,
+      finding: monitor.lastFinding as unknown as JsonValue,
+      requestedBy: repair.by,
+      input: monitor.spec.remediation?.input ?? null,
+    },
+  });
+  save(tx, monitor, { ...repair, status: "started", runId }, monitor.repairs);
+  note(tx, monitor, "monitor.repairStarted", { since: repair.since, runId, by: repair.by });
+  return { runId };
+});
+
+function note(tx: Tx, monitor: MonitorRow, type: string, payload: object): void {
+  tx.event(monitor.resourceNo, { type, actor: { type: "server", id: "monitors" }, payload });
+}
+
+function save(tx: Tx, monitor: MonitorRow, repair: Repair, repairs: readonly number[]): void {
+  tx.run(
+    "UPDATE monitors SET repair = ?, repairs = ? WHERE monitor_no = ?",
+    JSON.stringify(repair),
+    JSON.stringify(repairs),
+    monitor.monitorNo,
+  );
+}
+
+/** The aggregate key of a monitor's resource. */
+export function monitorResource(name: string): string {
+  return resourceId("monitor", name);
+}
