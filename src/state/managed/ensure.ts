@@ -5,7 +5,6 @@ import { makeRunId, resourceId } from "../../contracts/ids.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
 import { insertRun } from "../runs/start.ts";
-import type { Tx } from "../tx.ts";
 import { managedRun, type ManagedRun } from "./rows.ts";
 
 export interface EnsureManaged {
@@ -28,10 +27,7 @@ export function inputFingerprint(request: Pick<EnsureManaged, "workflow" | "inpu
  * The run is stored with its request before anything is scheduled. Throws `idempotencyConflict` for a known key with another
  * workflow or input.
  */
-export const ensure = defineCommand("managed.ensure", (tx, input: EnsureManaged): ManagedRun => ensureManagedRun(tx, input));
-
-/** Inside another command. */
-export function ensureManagedRun(tx: Tx, input: EnsureManaged): ManagedRun {
+export const ensure = defineCommand("managed.ensure", (tx, input: EnsureManaged): ManagedRun => {
   const { owner, projectPath, requestKey, workflow, workflowPath } = input;
   const fingerprint = inputFingerprint(input);
   const found = managedRun(tx, owner, requestKey);
@@ -65,4 +61,4 @@ export function ensureManagedRun(tx: Tx, input: EnsureManaged): ManagedRun {
     tx.now,
   );
   return managedRun(tx, owner, requestKey) as ManagedRun;
-}
+});

@@ -3,14 +3,14 @@
  * monitor. Wanting one and starting it are two commands, because the file of the workflow is looked for in between; what is wanted
  * stays wanted over a crash.
  */
-import { resourceId } from "../../contracts/ids.ts";
-import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { makeRunId } from "../../contracts/ids.ts";
 import { defineCommand } from "../command.ts";
-import { ensureManagedRun } from "../managed/ensure.ts";
+import { insertRun } from "../runs/start.ts";
 import type { Tx } from "../tx.ts";
 import { monitorByName, monitorByNo, type MonitorRow, type Repair } from "./rows.ts";
 
 const DAY_MS = 86_400_000;
+const ACTOR = { type: "server", id: "monitors" } as const;
 
 export type RepairVerdict = "wanted" | "already" | "notDown" | "none" | "spent";
 
@@ -28,7 +28,7 @@ export function wantRepair(tx: Tx, monitor: MonitorRow, by: string | null): Repa
     recent.push(tx.now);
   }
   save(tx, monitor, { since, status: "wanted", by, at: tx.now, runId: null, error: null }, recent);
-  const actor = by === null ? { type: "server", id: "monitors" } : { type: "human", id: by };
+  const actor = by === null ? ACTOR : ({ type: "human", id: by } as const);
   tx.event(monitor.resourceNo, { type: "monitor.repairWanted", actor, payload: { since, by } });
   return "wanted";
 }
@@ -57,19 +57,20 @@ export const startRepair = defineCommand("monitors.startRepair", (tx, input: Sta
     note(tx, monitor, "monitor.repairRefused", { since: repair.since, error: workflow.error });
     return { runId: null };
   }
-  const { runId } = ensureManagedRun(tx, {
-    owner: `monitor/${monitor.name}`,
-    requestKey: `repair:${repair.since}:${repair.at}`,
+  const runId = makeRunId(workflow.name, tx.now, tx.random);
+  insertRun(tx, {
+    runId,
     workflow: workflow.name,
     workflowPath: workflow.path,
     projectPath: workflow.projectPath,
-    input: {
+    packedInput: tx.pack({
       monitor: monitor.name,
       since: repair.since,
-      finding: monitor.lastFinding as unknown as JsonValue,
+      finding: monitor.lastFinding,
       requestedBy: repair.by,
       input: monitor.spec.remediation?.input ?? null,
-    },
+    }),
+    actor: repair.by === null ? ACTOR : { type: "human", id: repair.by },
   });
   save(tx, monitor, { ...repair, status: "started", runId }, monitor.repairs);
   note(tx, monitor, "monitor.repairStarted", { since: repair.since, runId, by: repair.by });
@@ -77,7 +78,7 @@ export const startRepair = defineCommand("monitors.startRepair", (tx, input: Sta
 });
 
 function note(tx: Tx, monitor: MonitorRow, type: string, payload: object): void {
-  tx.event(monitor.resourceNo, { type, actor: { type: "server", id: "monitors" }, payload });
+  tx.event(monitor.resourceNo, { type, actor: ACTOR, payload });
 }
 
 function save(tx: Tx, monitor: MonitorRow, repair: Repair, repairs: readonly number[]): void {
@@ -87,9 +88,4 @@ function save(tx: Tx, monitor: MonitorRow, repair: Repair, repairs: readonly num
     JSON.stringify(repairs),
     monitor.monitorNo,
   );
-}
-
-/** The aggregate key of a monitor's resource. */
-export function monitorResource(name: string): string {
-  return resourceId("monitor", name);
 }
