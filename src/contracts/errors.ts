@@ -8,6 +8,7 @@ import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
 import { MONITORS_ERRORS } from "./errors/monitors.ts";
+import { RESOURCES_ERRORS } from "./errors/resources.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
@@ -20,6 +21,7 @@ export const ERRORS = {
   ...AUTHORING_ERRORS,
   ...RUNS_ERRORS,
   ...MONITORS_ERRORS,
+  ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
   ...STORAGE_ERRORS,

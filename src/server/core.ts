@@ -2,7 +2,7 @@
  * The server core: puts store, scheduler, channels, deadlines and gateway together over the ports. One instance owns one home.
  */
 import type { Config } from "../contracts/config.ts";
-import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
+import { HoldpointError, toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
@@ -21,6 +21,7 @@ import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
 import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
+import { Resources } from "./resources/resources.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
@@ -60,6 +61,7 @@ export class ServerCore {
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
   readonly monitors: Monitors;
+  readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
   configError: ErrorRecord | null = null;
@@ -139,6 +141,12 @@ export class ServerCore {
     this.managed = new ManagedRuns({ store, log, wake });
     const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
     this.monitors = new Monitors({ store, clock, log, wake, access, config: () => this.#config, prober });
+    this.resources = new Resources({
+      store,
+      resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
+      wakeRunners: () => undefined,
+    });
+    this.managed.onCompleted = () => this.resources.wake();
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */

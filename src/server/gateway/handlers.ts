@@ -12,6 +12,7 @@ import { decisionSummaries, runSummaries, runView } from "../views/run-view.ts";
 import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
 import { controlHandlers } from "./control-handlers.ts";
+import { resourceHandlers } from "./resource-handlers.ts";
 import { terminalHandlers } from "./terminal-handlers.ts";
 
 /** Handlers over one core. */
@@ -31,6 +32,7 @@ export function makeHandlers(core: ServerCore): Handlers {
   const wakeAll = (): void => {
     core.scheduler.wake();
     core.managed.wake();
+    core.resources.wake();
     core.channels.wake();
     core.wakeDeadlines();
     core.watchers.wake();
@@ -86,6 +88,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.resume": control("run.resume", "resume"),
     "run.cancel": control("run.cancel", "cancel"),
     ...controlHandlers(core, { actor, receipt, wakeAll }),
+    ...resourceHandlers(core, { actor, receipt, wakeAll }),
     "decision.list": async ({ all }) => {
       await core.waiting.look();
       return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
