@@ -2,6 +2,7 @@
 // Another language is another module with the same exports.
 
 export * from "./en/card.ts";
+export { findingPhrase } from "./en/findings.ts";
 export { voteLines } from "./en/notices.ts";
 export * from "./en/notification.ts";
 export * from "./en/operator.ts";

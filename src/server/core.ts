@@ -3,7 +3,7 @@
  */
 import type { Config } from "../contracts/config.ts";
 import { HoldpointError, toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
-import { LEASE, RETENTION } from "../contracts/limits.ts";
+import { LEASE, RETENTION, SOURCE } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
 import { DeafWatch } from "./channels/deaf-watch.ts";
@@ -14,6 +14,7 @@ import { Doubts } from "./doubts.ts";
 import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
+import { Sources } from "./sources/sources.ts";
 import { Monitors } from "./monitors/monitors.ts";
 import { ChildProber, type Prober } from "./monitors/prober.ts";
 import type { Ports, Timer } from "./ports.ts";
@@ -61,6 +62,7 @@ export class ServerCore {
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
   readonly monitors: Monitors;
+  readonly sources: Sources;
   readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
@@ -141,6 +143,13 @@ export class ServerCore {
     this.managed = new ManagedRuns({ store, log, wake });
     const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
     this.monitors = new Monitors({ store, clock, log, wake, access, config: () => this.#config, prober });
+    this.sources = new Sources({
+      store,
+      ports,
+      config: () => this.#config,
+      beat: (...report) => this.monitors.beat(...report),
+      woken: () => this.resources.wake(),
+    });
     this.resources = new Resources({
       store,
       resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
@@ -206,6 +215,7 @@ export class ServerCore {
     this.#doubts.wake();
     await this.#revise();
     await this.monitors.apply();
+    await this.sources.apply();
     await this.#serveMetrics();
     return null;
   }
@@ -225,7 +235,7 @@ export class ServerCore {
 
   /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
   async settled(): Promise<void> {
-    await this.monitors.idle();
+    await Promise.all([this.monitors.idle(), this.sources.idle()]);
     for (let quiet = 0; quiet < 3; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       await this.options.store.idle();
@@ -255,6 +265,7 @@ export class ServerCore {
     this.#doubts.stop();
     this.waiting.stop();
     this.managed.stop();
+    await this.sources.stop();
     await this.monitors.stop();
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();
@@ -283,6 +294,7 @@ export class ServerCore {
     this.#doubts.wake();
     if (silentSince !== null) this.monitors.deaf(silentSince);
     await this.monitors.apply();
+    await this.sources.apply();
     this.#beat();
     this.#sweepInbox();
     await this.#serveMetrics();
@@ -321,6 +333,9 @@ export class ServerCore {
       this.options.store.retention
         .sweep({ before: clock.now() - RETENTION.inboxMs })
         .catch((error: unknown) => log.error({ error: String(error) }, "retention sweep failed"));
+      this.options.store.sources
+        .sweep({ before: clock.now() - SOURCE.rememberMs })
+        .catch((error: unknown) => log.error({ error: String(error) }, "sweep of webhooks failed"));
       this.#sweepInbox();
     };
     this.#sweep = clock.timer(at, again);

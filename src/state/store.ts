@@ -27,6 +27,7 @@ import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as sources from "./sources/index.ts";
 import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
@@ -80,6 +81,7 @@ const COMMANDS = {
   monitors: monitors.commands,
   notifications: notifications.commands,
   settings: settings.commands,
+  sources: sources.commands,
   updates: updates.commands,
   retention: retention.commands,
 } as const;
@@ -100,6 +102,7 @@ export interface StoreReads {
   readonly managed: ReturnType<typeof managed.reads>;
   readonly monitors: ReturnType<typeof monitors.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
+  readonly sources: ReturnType<typeof sources.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
 }
@@ -153,6 +156,7 @@ export function openStore(options: StoreOptions): Store {
     managed: methodsOf(COMMANDS.managed, queue),
     monitors: methodsOf(COMMANDS.monitors, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
+    sources: methodsOf(COMMANDS.sources, queue),
     settings: methodsOf(COMMANDS.settings, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
@@ -170,6 +174,7 @@ export function openStore(options: StoreOptions): Store {
       managed: managed.reads(db),
       monitors: monitors.reads(db),
       notifications: notifications.reads(db),
+      sources: sources.reads(db),
       settings: settings.reads(db),
       updates: updates.reads(db),
     },

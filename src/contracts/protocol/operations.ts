@@ -8,6 +8,7 @@ import { escalationCauseSchema } from "../decision/policy.ts";
 import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
+import { MONITOR_OPERATIONS } from "./monitor-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
@@ -483,6 +484,7 @@ export const OPERATIONS = {
     effectSummarySchema,
   ),
   ...RESOURCE_OPERATIONS,
+  ...MONITOR_OPERATIONS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
