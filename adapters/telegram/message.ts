@@ -4,6 +4,7 @@ import { HoldpointError } from "../../src/contracts/errors.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
 import {
+  renderAlert,
   renderCard,
   renderNotification,
   renderReply,
@@ -59,6 +60,8 @@ function render(content: MessageContent, destination: string): Part[] {
       // Seen from when it was made, so that every attempt has the same parts.
       return renderNotification(notification, { timeZone, reference: notification.at });
     }
+    case "alert":
+      return [renderAlert(content.alert, { timeZone: content.timeZone, reference: content.alert.at })];
     case "reply":
       return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() }, content)];
   }

@@ -4,6 +4,7 @@
 
 export { bodyOf, type Part, type PartButton, type PartEntity } from "../part.ts";
 export { ackText, commandDescription } from "../text/en.ts";
+export { renderAlert } from "./alert.ts";
 export { renderCard } from "./card.ts";
 export { renderNotification } from "./notification.ts";
 export { renderReply } from "./reply.ts";

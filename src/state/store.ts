@@ -5,6 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../contracts/ids.ts";
+import * as alerts from "./alerts/index.ts";
 import * as channels from "./channels/index.ts";
 import * as checkpoints from "./checkpoints/index.ts";
 import * as children from "./children/index.ts";
@@ -84,6 +85,7 @@ const COMMANDS = {
   sources: sources.commands,
   updates: updates.commands,
   retention: retention.commands,
+  alerts: alerts.commands,
 } as const;
 
 type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof COMMANDS)[N]> };
@@ -105,6 +107,7 @@ export interface StoreReads {
   readonly sources: ReturnType<typeof sources.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
+  readonly alerts: ReturnType<typeof alerts.reads>;
 }
 
 export interface Store extends CommandMethods {
@@ -160,6 +163,7 @@ export function openStore(options: StoreOptions): Store {
     settings: methodsOf(COMMANDS.settings, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
+    alerts: methodsOf(COMMANDS.alerts, queue),
     read: {
       server: server.reads(db),
       children: children.reads(db),
@@ -177,6 +181,7 @@ export function openStore(options: StoreOptions): Store {
       sources: sources.reads(db),
       settings: settings.reads(db),
       updates: updates.reads(db),
+      alerts: alerts.reads(db),
     },
     backup: opened.backup,
     verify: () => verifyChains(db, breathe),

@@ -8,6 +8,7 @@
  * `health` may come before `ready`, while the child cannot connect; `ready` comes once per child.
  */
 import { z } from "zod";
+import { alertModelSchema } from "../alert.ts";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
 import { OPERATOR_COMMANDS, operatorButtonSchema, operatorUseSchema } from "../decision/operator-codes.ts";
@@ -61,6 +62,15 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     /** The configured zone for times in it. */
     timeZone: z.string(),
   }),
+  /** What is wrong outside; see contracts/alert.ts. */
+  z.strictObject({
+    kind: z.literal("alert"),
+    alert: alertModelSchema,
+    /** The configured zone for times in it. */
+    timeZone: z.string(),
+    /** Button (`alertButtons`) → unguessable token; absent when there is none. */
+    tokens: z.record(z.string(), z.string()).optional(),
+  }),
   z.strictObject({
     kind: z.literal("reply"),
     reply: replyCodeSchema,
@@ -97,6 +107,8 @@ export const performSchema = z.strictObject({
   replyTo: referenceSchema.nullable(),
   /** Readers should not be able to forward or save it, where the service knows such a thing. */
   protect: z.boolean().optional(),
+  /** Without a sound. */
+  silent: z.literal(true).optional(),
   /** Without marks on the text: the service refused them before. */
   plain: z.literal(true).optional(),
 });

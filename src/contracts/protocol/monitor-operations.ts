@@ -1,7 +1,7 @@
 /** Operations on monitors, and what they show. Times are milliseconds since the epoch. */
 import { z } from "zod";
 import { findingSchema, probeResultSchema } from "../monitor/finding.ts";
-import { jsonSchema } from "./shared.ts";
+import { jsonSchema, operation } from "./shared.ts";
 
 const time = z.number().int();
 const count = z.number().int().nonnegative();
@@ -63,7 +63,6 @@ export const monitorDetailSchema = monitorSummarySchema.extend({
 export type MonitorDetail = z.infer<typeof monitorDetailSchema>;
 
 const monitor = z.string().min(1).max(800);
-const operation = <P, R>(change: boolean, payload: z.ZodType<P>, result: z.ZodType<R>) => ({ change, payload, result });
 
 export const MONITOR_OPERATIONS = {
   /** A page by name; `after` is "" for the first. */

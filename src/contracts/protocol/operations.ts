@@ -10,7 +10,8 @@ import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { MONITOR_OPERATIONS } from "./monitor-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
-import { errorRecordSchema, jsonSchema } from "./shared.ts";
+import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
+import { ALERT_OPERATIONS } from "./alert-operations.ts";
 
 const name = z.string().min(1).max(400);
 
@@ -335,7 +336,6 @@ export const serverStatusSchema = z.strictObject({
 });
 export type ServerStatus = z.infer<typeof serverStatusSchema>;
 
-const operation = <P, R>(change: boolean, payload: z.ZodType<P>, result: z.ZodType<R>) => ({ change, payload, result });
 const empty = z.strictObject({});
 const runRef = z.strictObject({ run: name });
 const runAck = z.strictObject({
@@ -485,6 +485,7 @@ export const OPERATIONS = {
   ),
   ...RESOURCE_OPERATIONS,
   ...MONITOR_OPERATIONS,
+  ...ALERT_OPERATIONS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -9,7 +9,7 @@ import type { Access } from "../decisions/access.ts";
 import type { Tx } from "../tx.ts";
 import { wantRepair } from "./repair.ts";
 import { monitorByNo, type MonitorRow } from "./rows.ts";
-import { tell } from "./tell.ts";
+import { canTell, tell } from "./tell.ts";
 
 /** What one check came to. */
 export interface Checked {
@@ -105,7 +105,9 @@ function take(
     );
     return null;
   }
-  const { change, state } = observe(monitor.state, monitor.spec, { ok, at: tx.now, quiet });
+  // Without anybody to tell, it is as in a maintenance window: told when there is.
+  const held = quiet || !canTell(monitor.spec, access);
+  const { change, state } = observe(monitor.state, monitor.spec, { ok, at: tx.now, quiet: held });
   tx.run(
     `UPDATE monitors SET state = ?, next_at = ?, last_at = ?, last_finding = ?, last_ms = ?, checks = checks + 1, failures = failures + ?,
        missed = missed + ?, unseen = 0, alerts = alerts + ?, repair = ? WHERE monitor_no = ?`,
@@ -121,7 +123,8 @@ function take(
     state.told === "nothing" || monitor.repair === null ? null : JSON.stringify(monitor.repair),
     monitor.monitorNo,
   );
-  const now = { ...monitor, state, lastFinding: finding, lastAt: tx.now };
+  const repair = state.told === "nothing" ? null : monitor.repair;
+  const now = { ...monitor, state, lastFinding: finding, lastAt: tx.now, repair };
   tell(tx, now, change, finding, access);
   if (change?.kind === "down") wantRepair(tx, now, null);
   return change?.kind ?? null;

@@ -4,9 +4,12 @@
  * stays wanted over a crash.
  */
 import { makeRunId } from "../../contracts/ids.ts";
+import { takeRepair } from "../alerts/people.ts";
 import { defineCommand } from "../command.ts";
+import type { Access } from "../decisions/access.ts";
 import { insertRun } from "../runs/start.ts";
 import type { Tx } from "../tx.ts";
+import { tellAgain } from "./tell.ts";
 import { monitorByName, monitorByNo, type MonitorRow, type Repair } from "./rows.ts";
 
 const DAY_MS = 86_400_000;
@@ -33,10 +36,22 @@ export function wantRepair(tx: Tx, monitor: MonitorRow, by: string | null): Repa
   return "wanted";
 }
 
+export interface AskRepair {
+  readonly monitor: string;
+  readonly by: string;
+  /** The wish that was stored with the alert: taken in the same command, by one caller. */
+  readonly wish: { readonly alertId: string; readonly episode: number } | null;
+  readonly access: Access;
+}
+
 /** A person asks, by a button of the alert. */
-export const askRepair = defineCommand("monitors.askRepair", (tx, input: { monitor: string; by: string }): RepairVerdict => {
+export const askRepair = defineCommand("monitors.askRepair", (tx, input: AskRepair): RepairVerdict => {
+  if (input.wish !== null && !takeRepair.run(tx, input.wish)) return "already";
   const monitor = monitorByName(tx, input.monitor);
-  return monitor === undefined ? "none" : wantRepair(tx, monitor, input.by);
+  if (monitor === undefined) return "none";
+  const verdict = wantRepair(tx, monitor, input.by);
+  if (verdict === "wanted") again(tx, monitor, input.access);
+  return verdict;
 });
 
 export interface StartRepair {
@@ -44,6 +59,7 @@ export interface StartRepair {
   readonly since: number;
   /** Where the workflow was found, or why it was not. */
   readonly workflow: { readonly name: string; readonly path: string; readonly projectPath: string } | { readonly error: string };
+  readonly access: Access;
 }
 
 /** Starts a wanted repair, once: the run and the note are one command. */
@@ -55,6 +71,7 @@ export const startRepair = defineCommand("monitors.startRepair", (tx, input: Sta
   if ("error" in workflow) {
     save(tx, monitor, { ...repair, status: "refused", error: workflow.error }, monitor.repairs);
     note(tx, monitor, "monitor.repairRefused", { since: repair.since, error: workflow.error });
+    again(tx, monitor, input.access);
     return { runId: null };
   }
   const runId = makeRunId(workflow.name, tx.now, tx.random);
@@ -74,8 +91,15 @@ export const startRepair = defineCommand("monitors.startRepair", (tx, input: Sta
   });
   save(tx, monitor, { ...repair, status: "started", runId }, monitor.repairs);
   note(tx, monitor, "monitor.repairStarted", { since: repair.since, runId, by: repair.by });
+  again(tx, monitor, input.access);
   return { runId };
 });
+
+/** The alert shows what became of the repair. */
+function again(tx: Tx, { monitorNo }: MonitorRow, access: Access): void {
+  const now = monitorByNo(tx, monitorNo);
+  if (now !== undefined) tellAgain(tx, now, access);
+}
 
 function note(tx: Tx, monitor: MonitorRow, type: string, payload: object): void {
   tx.event(monitor.resourceNo, { type, actor: ACTOR, payload });

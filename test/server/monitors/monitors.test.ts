@@ -210,16 +210,18 @@ export default defineWorkflow({ name: "restart-shop", startAt: "a", nodes: { a: 
     return makeStage({ shop: web({ remediation: { workflow: path, project: folder, input: { pool: "blue" }, authority } }) });
   }
 
+  const ask = ({ config, store }: Awaited<ReturnType<typeof makeStage>>, by: string): Promise<string> =>
+    store.monitors.askRepair({ monitor: "shop", by, wish: null, access: { ...config, profiles: {}, outage: null } });
   const runs = (stage: Awaited<ReturnType<typeof makeStage>>): number => stage.store.read.runs.list({ limit: 100, before: null }).length;
 
   test("starts when somebody asks for it, once for each trouble", async () => {
     const stage = await withWorkflow("ask");
-    expect(await stage.store.monitors.askRepair({ monitor: "shop", by: "Ann" })).toBe("notDown");
+    expect(await ask(stage, "Ann")).toBe("notDown");
     stage.targets.down.add("shop");
     await stage.clock.advance(5 * MINUTE);
     expect(runs(stage)).toBe(0);
-    expect(await stage.store.monitors.askRepair({ monitor: "shop", by: "Ann" })).toBe("wanted");
-    expect(await stage.store.monitors.askRepair({ monitor: "shop", by: "Bea" })).toBe("already");
+    expect(await ask(stage, "Ann")).toBe("wanted");
+    expect(await ask(stage, "Bea")).toBe("already");
     // The server dies before it has started anything; the next one finds it.
     await stage.restart();
     expect(runs(stage)).toBe(1);
@@ -251,9 +253,9 @@ export default defineWorkflow({ name: "restart-shop", startAt: "a", nodes: { a: 
     const stage = await makeStage({ shop: web({ remediation: { workflow: "/none/x.workflow.ts" } }) });
     stage.targets.down.add("shop");
     await stage.clock.advance(5 * MINUTE);
-    await stage.store.monitors.askRepair({ monitor: "shop", by: "Ann" });
+    await ask(stage, "Ann");
     await stage.clock.advance(MINUTE);
     expect(stage.row("shop").repair).toMatchObject({ status: "refused", error: expect.stringContaining("/none/x") });
-    expect(await stage.store.monitors.askRepair({ monitor: "shop", by: "Ann" })).toBe("wanted");
+    expect(await ask(stage, "Ann")).toBe("wanted");
   });
 });
