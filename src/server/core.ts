@@ -90,6 +90,8 @@ export class ServerCore {
       runs: () => {
         this.scheduler.wake();
         this.managed.wake();
+        // Somebody may have asked for a repair.
+        this.monitors.wake();
       },
       channels: () => {
         this.channels.wake();
