@@ -112,6 +112,31 @@ export function monitorsDue(db: Unpacking, lane: Lane, now: number, limit: numbe
     .map((row) => rowOf(db, row));
 }
 
+/** Those that are not well first. */
+export function monitorsForPeople(db: Unpacking, from: number, limit: number): MonitorRow[] {
+  return db
+    .all<Stored>(
+      `${SELECT} ORDER BY json_extract(state, '$.told') = 'nothing', json_extract(state, '$.standing') <> 'down', name LIMIT ? OFFSET ?`,
+      limit,
+      from,
+    )
+    .map((row) => rowOf(db, row));
+}
+
+/** How many there are, how many of them have an open alert, and when the next look is due. */
+export function monitorCounts(db: Reader): {
+  readonly total: number;
+  readonly troubled: number;
+  readonly nextAt: number | null;
+} {
+  const { nextAt = null, total = 0, troubled = 0 } =
+    db.get<{ total: number; troubled: number; nextAt: number | null }>(
+      `SELECT count(*) AS total, count(*) FILTER (WHERE json_extract(state, '$.told') <> 'nothing') AS troubled, min(next_at) AS nextAt
+       FROM monitors`,
+    ) ?? {};
+  return { total, troubled, nextAt };
+}
+
 export function monitorsToRepair(db: Unpacking): MonitorRow[] {
   return db
     .all<Stored>(`${SELECT} WHERE repair IS NOT NULL AND json_extract(repair, '$.status') = 'wanted' LIMIT 256`)
