@@ -16,6 +16,7 @@ import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { Hearing } from "./hearing.ts";
 import { Sources } from "./sources/sources.ts";
+import { AppliedMonitors } from "./monitors/applied.ts";
 import { Monitors } from "./monitors/monitors.ts";
 import { ChildProber, type Prober } from "./monitors/prober.ts";
 import type { Ports, Timer } from "./ports.ts";
@@ -64,6 +65,7 @@ export class ServerCore {
   readonly managed: ManagedRuns;
   readonly monitors: Monitors;
   readonly sources: Sources;
+  readonly applied: AppliedMonitors;
   readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
@@ -149,7 +151,7 @@ export class ServerCore {
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
     const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
-    this.monitors = new Monitors({ store, clock, log, wake, access, config: () => this.#config, prober });
+    this.monitors = new Monitors({ store, clock, log, wake, access, config: () => this.#config, prober, stood: () => this.applied.manager.wake() });
     this.sources = new Sources({
       store,
       ports,
@@ -162,6 +164,19 @@ export class ServerCore {
       resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
       wakeRunners: () => undefined,
     });
+    this.applied = new AppliedMonitors({
+      store,
+      clock,
+      log,
+      access,
+      config: () => this.#config,
+      serverEpoch: epoch,
+      changed: () => {
+        this.monitors.wake();
+        this.channels.wake();
+      },
+    });
+    this.resources.register(this.applied.manager);
     this.managed.onCompleted = () => this.resources.wake();
   }
 
@@ -246,7 +261,7 @@ export class ServerCore {
 
   /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
   async settled(): Promise<void> {
-    await Promise.all([this.monitors.idle(), this.sources.idle()]);
+    await Promise.all([this.monitors.idle(), this.sources.idle(), this.applied.idle()]);
     for (let quiet = 0; quiet < 3; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       await this.options.store.idle();
@@ -277,7 +292,7 @@ export class ServerCore {
     this.#alerts.stop();
     this.waiting.stop();
     this.managed.stop();
-    await this.sources.stop();
+    await Promise.all([this.sources.stop(), this.applied.stop()]);
     await this.monitors.stop();
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();

@@ -25,6 +25,8 @@ export interface MonitorsDeps {
   readonly access: AccessSource;
   readonly config: () => Config;
   readonly prober: Prober;
+  /** How a monitor stands may have changed: that of a resource shows it. */
+  readonly stood: () => void;
 }
 
 /** A probe that could not be made is made again after this time. */
@@ -264,6 +266,7 @@ export class Monitors {
   #told(changes: readonly { readonly monitor: string; readonly kind: string }[]): void {
     for (const { kind, monitor } of changes) this.#deps.log.info({ monitor, kind }, "a monitor changed");
     if (changes.length > 0) this.#deps.wake.channels();
+    this.#deps.stood();
   }
 
   #follow(work: Promise<unknown>): void {

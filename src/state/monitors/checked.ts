@@ -6,6 +6,7 @@ import type { Finding, ProbeResult } from "../../contracts/monitor/finding.ts";
 import { observe } from "../../resource/rules/monitor/index.ts";
 import { defineCommand } from "../command.ts";
 import type { Access } from "../decisions/access.ts";
+import { put as enqueueResource } from "../managed/enqueue.ts";
 import type { Tx } from "../tx.ts";
 import { wantRepair } from "./repair.ts";
 import { monitorByNo, type MonitorRow } from "./rows.ts";
@@ -87,6 +88,14 @@ export const postpone = defineCommand(
   },
 );
 
+function wakeResource(tx: Tx, uid: string): void {
+  const row = tx.get<{ no: number; lane: string }>(
+    "SELECT managed_no AS no, lane FROM managed_resources WHERE uid = ? AND deleted_at IS NULL",
+    uid,
+  );
+  if (row !== undefined) enqueueResource(tx, row.no, row.lane, { reason: "monitor" });
+}
+
 /** One result into its row; returns what people are told. */
 function take(
   tx: Tx,
@@ -127,5 +136,8 @@ function take(
   const now = { ...monitor, state, lastFinding: finding, lastAt: tx.now, repair };
   tell(tx, now, change, finding, access);
   if (change?.kind === "down") wantRepair(tx, now, null);
+  // Its status shows how it stands.
+  const { resourceUid } = monitor;
+  if (resourceUid !== null && (change !== null || state.standing !== monitor.state.standing)) wakeResource(tx, resourceUid);
   return change?.kind ?? null;
 }

@@ -47,6 +47,26 @@ export const sync = defineCommand("monitors.sync", (tx, input: SyncInput): SyncO
   return counts;
 });
 
+export interface PutInput extends Defined {
+  /** The uid of the resource that asks for it. */
+  readonly resource: string;
+  readonly access: Access;
+}
+
+/** The monitor of a managed resource. */
+export const put = defineCommand("monitors.put", (tx, input: PutInput): "added" | "changed" | "same" => {
+  const done = putMonitor(tx, input, "resource", input.access);
+  tx.run("UPDATE monitors SET resource_uid = ? WHERE name = ?", input.resource, input.name);
+  return done;
+});
+
+/** Takes the monitor of a resource away; one that is not there is away. */
+export const remove = defineCommand("monitors.remove", (tx, input: { name: string; access: Access }): null => {
+  const found = monitorByName(tx, input.name);
+  if (found !== undefined) removeMonitor(tx, found.monitorNo, input.access);
+  return null;
+});
+
 /**
  * Adds a monitor or gives it a new definition. Its standing is kept, as long as it looks at the same thing: whoever changes an interval
  * during an outage must not be told that it began anew.

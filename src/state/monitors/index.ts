@@ -6,11 +6,11 @@ import { MONITOR, PAGE } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ReadDb } from "../reading.ts";
 import { beat, checked, postpone } from "./checked.ts";
-import { sync } from "./define.ts";
+import { put, remove, sync } from "./define.ts";
 import { askRepair, startRepair } from "./repair.ts";
 import { type Lane, monitorByName, monitorNamed, monitorsAfter, monitorsDue, monitorsToRepair, type MonitorRow } from "./rows.ts";
 
-export const commands = { sync, checked, beat, postpone, askRepair, startRepair } as const;
+export const commands = { sync, put, remove, checked, beat, postpone, askRepair, startRepair } as const;
 
 export interface MonitorEvent {
   readonly at: number;

@@ -33,6 +33,8 @@ export interface MonitorRow {
   readonly name: string;
   readonly resourceNo: number;
   readonly origin: MonitorOrigin;
+  /** The managed resource that asks for it. */
+  readonly resourceUid: string | null;
   readonly spec: MonitorSpec;
   readonly specDigest: string;
   readonly state: MonitorState;
@@ -63,7 +65,7 @@ export interface Unpacking extends Reader {
   unpack(text: string): JsonValue;
 }
 
-const SELECT = `SELECT monitor_no AS monitorNo, name, resource_no AS resourceNo, origin, spec, spec_digest AS specDigest, state, next_at AS nextAt,
+const SELECT = `SELECT monitor_no AS monitorNo, name, resource_no AS resourceNo, origin, resource_uid AS resourceUid, spec, spec_digest AS specDigest, state, next_at AS nextAt,
   last_at AS lastAt, last_finding AS lastFinding, last_ms AS lastMs, beat_at AS beatAt, checks, failures, missed, unseen, alerts, repair, repairs
   FROM monitors`;
 

@@ -6,6 +6,8 @@ CREATE TABLE monitors (
   name TEXT NOT NULL UNIQUE,
   resource_no INTEGER NOT NULL UNIQUE REFERENCES resources,
   origin TEXT NOT NULL CHECK (origin IN ('config','resource')),
+  -- Of a managed resource: which one.
+  resource_uid TEXT,
   -- What looking at it takes: a socket or a file, a process, or nothing.
   lane TEXT NOT NULL CHECK (lane IN ('network','command','heartbeat')),
   spec TEXT NOT NULL,

@@ -51,6 +51,7 @@ export interface Stage {
   configure(monitors: Record<string, unknown>, more?: Partial<Config>): Promise<void>;
   /** Another server over the same database, which was silent for `silentMs`. */
   restart(silentMs?: number): Promise<void>;
+  onStood: () => void;
   row(name: string): MonitorRow;
   /** Types of the monitor's events so far, without that it was added. */
   told(name: string): string[];
@@ -83,6 +84,7 @@ export async function makeStage(monitors: Record<string, unknown> = {}, more: Pa
       access: () => ({ ...stage.config, profiles: {}, outage: null }),
       config: () => stage.config,
       prober: targets,
+      stood: () => stage.onStood(),
     });
   const configOf = (given: Record<string, unknown>, rest: Partial<Config>): Config =>
     configSchema.parse({
@@ -113,6 +115,7 @@ export async function makeStage(monitors: Record<string, unknown> = {}, more: Pa
       await stage.monitors.apply();
       await clock.advance(0);
     },
+    onStood: none,
     row: (name) => store.read.monitors.get(name),
     told: (name) =>
       store.read.monitors
