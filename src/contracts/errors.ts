@@ -10,6 +10,7 @@ import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
 import { MONITORS_ERRORS } from "./errors/monitors.ts";
 import { RESOURCES_ERRORS } from "./errors/resources.ts";
+import { PLANNING_ERRORS } from "./errors/planning.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
@@ -20,6 +21,7 @@ export const ERRORS = {
   ...WIRE_ERRORS,
   ...CONFIG_ERRORS,
   ...AUTHORING_ERRORS,
+  ...PLANNING_ERRORS,
   ...RUNS_ERRORS,
   ...MONITORS_ERRORS,
   ...RESOURCES_ERRORS,

@@ -463,6 +463,12 @@ export const NOTIFY = {
   keyedChars: 3_000,
 } as const;
 
+/** Sleeps of a run. */
+export const SLEEP = {
+  /** Longer than a leap year is a schedule, not a wait. */
+  maxMs: 366 * 86_400_000,
+} as const;
+
 /** Restarts. */
 export const RESTART = {
   /** Restarts of restarts: what fails this often needs another input or another workflow. */
@@ -586,7 +592,8 @@ export const RESOURCE = {
   /** So that what failed together does not come again together. */
   backoffJitter: 0.2,
   /** Discovering, loading and `initialStatus`; a person waits for it. */
-  resolveMs: 30_000,} as const;
+  resolveMs: 30_000,
+} as const;
 
 /** Alerts in chat. */
 export const ALERT = {

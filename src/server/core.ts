@@ -26,6 +26,7 @@ import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
 import { Resources } from "./resources/resources.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
@@ -69,6 +70,7 @@ export class ServerCore {
   readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -103,6 +105,7 @@ export class ServerCore {
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
+      timers: () => this.sleepers.wake(),
       views: () => this.watchers.wake(),
     };
     const access = (): Access => this.access();
@@ -178,6 +181,7 @@ export class ServerCore {
     });
     this.resources.register(this.applied.manager);
     this.managed.onCompleted = () => this.resources.wake();
+    this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -223,8 +227,8 @@ export class ServerCore {
   }
 
   access(): Access {
-    const { people, audiences, telegramProfiles, timeZone } = this.#config;
-    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+    const { people, audiences, telegramProfiles, timeZone, language } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, language, outage: this.#hearing.outage };
   }
 
   /** Reads config.json again; a file that does not parse keeps the last good one and says so. */
@@ -294,7 +298,7 @@ export class ServerCore {
     this.managed.stop();
     await Promise.all([this.sources.stop(), this.applied.stop()]);
     await this.monitors.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
+    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop(), this.sleepers.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.metrics?.close();
@@ -317,6 +321,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.sleepers.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
     if (silentSince !== null) this.monitors.deaf(silentSince);

@@ -29,6 +29,7 @@ import * as server from "./server/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
 import * as sources from "./sources/index.ts";
+import * as timers from "./timers/index.ts";
 import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
@@ -83,6 +84,7 @@ const COMMANDS = {
   notifications: notifications.commands,
   settings: settings.commands,
   sources: sources.commands,
+  timers: timers.commands,
   updates: updates.commands,
   retention: retention.commands,
   alerts: alerts.commands,
@@ -106,6 +108,7 @@ export interface StoreReads {
   readonly notifications: ReturnType<typeof notifications.reads>;
   readonly sources: ReturnType<typeof sources.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
+  readonly timers: ReturnType<typeof timers.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
   readonly alerts: ReturnType<typeof alerts.reads>;
 }
@@ -161,6 +164,7 @@ export function openStore(options: StoreOptions): Store {
     notifications: methodsOf(COMMANDS.notifications, queue),
     sources: methodsOf(COMMANDS.sources, queue),
     settings: methodsOf(COMMANDS.settings, queue),
+    timers: methodsOf(COMMANDS.timers, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
     alerts: methodsOf(COMMANDS.alerts, queue),
@@ -180,6 +184,7 @@ export function openStore(options: StoreOptions): Store {
       notifications: notifications.reads(db),
       sources: sources.reads(db),
       settings: settings.reads(db),
+      timers: timers.reads(db),
       updates: updates.reads(db),
       alerts: alerts.reads(db),
     },

@@ -10,8 +10,8 @@ import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { MONITOR_OPERATIONS } from "./monitor-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
-import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 import { ALERT_OPERATIONS } from "./alert-operations.ts";
+import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
 
@@ -34,6 +34,8 @@ export const runSummarySchema = z.strictObject({
   createdAt: z.number().int(),
   updatedAt: z.number().int(),
   finishedAt: z.number().int().nullable(),
+  /** When a run that sleeps goes on by itself. */
+  wakeAt: z.number().int().nullable(),
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 

@@ -23,6 +23,7 @@ const NEEDED = `r.finished_at IS NULL
   OR EXISTS (SELECT 1 FROM run_runners u WHERE u.run_no = r.run_no AND u.status IN ('starting','ready'))
   OR EXISTS (SELECT 1 FROM run_processes p WHERE p.run_no = r.run_no AND p.ended_at IS NULL)
   OR EXISTS (SELECT 1 FROM interactive_requests i WHERE i.run_no = r.run_no AND i.status = 'pending')
+  OR EXISTS (SELECT 1 FROM run_timers t WHERE t.run_no = r.run_no AND t.status = 'pending')
   OR EXISTS (SELECT 1 FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending')
   OR EXISTS (SELECT 1 FROM workflow_follow_ups f WHERE f.run_no = r.run_no AND f.status IN ('queued','sent'))
   OR EXISTS (SELECT 1 FROM managed_resource_workflows m WHERE m.run_no = r.run_no)
