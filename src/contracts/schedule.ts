@@ -28,7 +28,10 @@ export function cron(line: string, timeZone: string): Cron {
     made = new Cron(line, { timezone: timeZone, mode: "5-part" });
     if (made.nextRun(new Date(0)) === null) throw new Error("it never comes");
   } catch (error) {
-    throw new HoldpointError("scheduleInvalid", `Schedule "${line}" (${timeZone}) cannot be used: ${messageOf(error)}.`);
+    throw new HoldpointError(
+      "scheduleInvalid",
+      `Schedule "${line}" (${timeZone}) cannot be used: ${messageOf(error)}.`,
+    );
   }
   if (known.size >= 10_000) known.clear();
   known.set(key, made);

@@ -92,7 +92,10 @@ export function keyOf(template: string, body: unknown): string | undefined {
   const key = template.replace(PLACE, (_, path: string) => {
     let at: unknown = body;
     for (const field of path.slice(1).split("."))
-      at = typeof at === "object" && at !== null && Object.hasOwn(at, field) ? (at as Record<string, unknown>)[field] : undefined;
+      at =
+        typeof at === "object" && at !== null && Object.hasOwn(at, field)
+          ? (at as Record<string, unknown>)[field]
+          : undefined;
     if ((typeof at === "string" && at !== "") || typeof at === "number") return String(at);
     whole = false;
     return "";

@@ -154,7 +154,16 @@ export class ServerCore {
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
     const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
-    this.monitors = new Monitors({ store, clock, log, wake, access, config: () => this.#config, prober, stood: () => this.applied.manager.wake() });
+    this.monitors = new Monitors({
+      store,
+      clock,
+      log,
+      wake,
+      access,
+      config: () => this.#config,
+      prober,
+      stood: () => this.applied.manager.wake(),
+    });
     this.sources = new Sources({
       store,
       ports,
@@ -279,7 +288,9 @@ export class ServerCore {
     return (
       this.clients > 0 ||
       this.channels.count > 0 ||
-      read.monitors.count() > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0
+      read.monitors.count() > 0 ||
+      Object.keys(open).length > 0 ||
+      read.effects.ambiguousCount() > 0
     );
   }
 

@@ -12,7 +12,13 @@ function problems(value: unknown): string[] {
 describe("a monitor as it is written", () => {
   test("needs four lines, and gets the rest by what it looks at", () => {
     const spec = parseMonitorSpec(base, "monitors.shop");
-    expect(spec).toMatchObject({ failAfter: 3, recoverAfter: 2, timeoutSeconds: 10, severity: "critical", maintenance: [] });
+    expect(spec).toMatchObject({
+      failAfter: 3,
+      recoverAfter: 2,
+      timeoutSeconds: 10,
+      severity: "critical",
+      maintenance: [],
+    });
     expect(monitorTitle("shop", spec)).toBe("shop.example");
     const file = parseMonitorSpec({ ...base, probe: { type: "file", path: "/var/backup" } }, "monitors.backup");
     expect(file).toMatchObject({ failAfter: 1, recoverAfter: 1 });
@@ -21,7 +27,9 @@ describe("a monitor as it is written", () => {
 
   test("never shows what may be a key", () => {
     expect(targetText(parseMonitorSpec(base, "").check)).toBe("GET https://shop.example/health");
-    expect(problems({ ...base, probe: { type: "http", url: "https://ann:secret@shop.example/" } })[0]).toContain("user and password");
+    expect(problems({ ...base, probe: { type: "http", url: "https://ann:secret@shop.example/" } })[0]).toContain(
+      "user and password",
+    );
   });
 
   test.each([

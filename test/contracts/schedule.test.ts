@@ -35,7 +35,9 @@ describe("a schedule over a change of the clocks", () => {
   });
 
   test("what comes every half hour comes in both of the hours that are called the same", () => {
-    expect(occurrences("*/30 * * * *", "2026-10-24T23:59:00Z", "2026-10-25T02:00:00Z", "Europe/Berlin")).toHaveLength(5);
+    expect(occurrences("*/30 * * * *", "2026-10-24T23:59:00Z", "2026-10-25T02:00:00Z", "Europe/Berlin")).toHaveLength(
+      5,
+    );
   });
 
   test("an interval counts elapsed time, whatever the clock on the wall does", () => {
@@ -55,15 +57,21 @@ const moment = fc.integer({ min: at("2026-01-01T00:00:00Z"), max: at("2027-12-31
 describe("for any line, zone and time", () => {
   test("occurrences only go forward, and asking from any time before one of them gives it", () => {
     fc.assert(
-      fc.property(line, fc.constantFrom(...ZONES), moment, fc.integer({ min: 0, max: 999 }), (schedule, zone, from, ms) => {
-        const first = nextAfter({ schedule }, from, zone);
-        if (first === null) return;
-        expect(first).toBeGreaterThan(from - 1_000);
-        const second = nextAfter({ schedule }, first, zone);
-        expect(second).toBeGreaterThan(first);
-        // Asked within the second before: the same one, never the one after it.
-        expect(nextAfter({ schedule }, first - 1_000 + ms, zone)).toBe(first);
-      }),
+      fc.property(
+        line,
+        fc.constantFrom(...ZONES),
+        moment,
+        fc.integer({ min: 0, max: 999 }),
+        (schedule, zone, from, ms) => {
+          const first = nextAfter({ schedule }, from, zone);
+          if (first === null) return;
+          expect(first).toBeGreaterThan(from - 1_000);
+          const second = nextAfter({ schedule }, first, zone);
+          expect(second).toBeGreaterThan(first);
+          // Asked within the second before: the same one, never the one after it.
+          expect(nextAfter({ schedule }, first - 1_000 + ms, zone)).toBe(first);
+        },
+      ),
     );
   });
 
@@ -72,7 +80,10 @@ describe("for any line, zone and time", () => {
     fc.assert(
       fc.property(daily, fc.constantFrom(...ZONES), moment, ([minute, hour], zone, from) => {
         const dates: string[] = [];
-        for (let next = nextAfter({ schedule: `${minute} ${hour} * * *` }, from, zone); next !== null && dates.length < 10;) {
+        for (
+          let next = nextAfter({ schedule: `${minute} ${hour} * * *` }, from, zone);
+          next !== null && dates.length < 10;
+        ) {
           dates.push(wall(next, zone).slice(0, 10));
           next = nextAfter({ schedule: `${minute} ${hour} * * *` }, next, zone);
         }
@@ -85,13 +96,19 @@ describe("for any line, zone and time", () => {
 
   test("what a sleep missed is counted: as many as one by one, and then it goes on with the next", () => {
     fc.assert(
-      fc.property(line, fc.constantFrom(...ZONES), moment, fc.integer({ min: 0, max: 36 * 3_600 }), (schedule, zone, from, slept) => {
-        const due = nextAfter({ schedule }, from, zone) ?? 0;
-        const now = due + slept * 1_000;
-        const one = occurrences(schedule, shown(due), shown(now), zone).length;
-        expect(missedBetween({ schedule }, due, now, zone)).toBe(one);
-        expect(nextAfter({ schedule }, now, zone)).toBeGreaterThan(now - 1_000);
-      }),
+      fc.property(
+        line,
+        fc.constantFrom(...ZONES),
+        moment,
+        fc.integer({ min: 0, max: 36 * 3_600 }),
+        (schedule, zone, from, slept) => {
+          const due = nextAfter({ schedule }, from, zone) ?? 0;
+          const now = due + slept * 1_000;
+          const one = occurrences(schedule, shown(due), shown(now), zone).length;
+          expect(missedBetween({ schedule }, due, now, zone)).toBe(one);
+          expect(nextAfter({ schedule }, now, zone)).toBeGreaterThan(now - 1_000);
+        },
+      ),
       { numRuns: 60 },
     );
     expect(missedBetween({ everySeconds: 60 }, 0, 36 * 3_600_000, "UTC")).toBe(36 * 60);
@@ -117,7 +134,9 @@ test("a window by the clock on the wall may reach over midnight", () => {
   expect(inWindow([window], at("2026-06-01T21:30:00Z"), "UTC")).toBe(true);
   expect(inWindow([window], at("2026-06-01T22:59:00Z"), "UTC")).toBe(true);
   expect(inWindow([window], at("2026-06-01T23:00:00Z"), "UTC")).toBe(false);
-  expect(inWindow([{ from: "2026-06-01T10:00:00Z", to: "2026-06-01T11:00:00Z" }], at("2026-06-01T10:59:59Z"), "UTC")).toBe(true);
+  expect(
+    inWindow([{ from: "2026-06-01T10:00:00Z", to: "2026-06-01T11:00:00Z" }], at("2026-06-01T10:59:59Z"), "UTC"),
+  ).toBe(true);
 });
 
 test("a line that is none says so, with the line", () => {

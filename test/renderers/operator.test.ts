@@ -166,7 +166,9 @@ describe("an answer", () => {
 
   test("a button's label fits a phone", () => {
     for (const action of operatorActionSchema.options) {
-      const { buttons } = renderReply({ code: "monitorList", items: [], troubled: 0, from: 0, total: 0 }, clock, { buttons: [[{ action, item: 200 }]] });
+      const { buttons } = renderReply({ code: "monitorList", items: [], troubled: 0, from: 0, total: 0 }, clock, {
+        buttons: [[{ action, item: 200 }]],
+      });
       expect(buttons[0]?.[0]?.label.length).toBeLessThanOrEqual(TELEGRAM.buttonUnits);
     }
   });

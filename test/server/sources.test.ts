@@ -204,7 +204,10 @@ describe("a schedule", () => {
     const row = (): unknown => stage.store.read.sources.schedules()[0];
     expect(row()).toMatchObject({ nextAt: Date.parse("2026-03-29T01:00:00Z"), missed: 0 });
     await stage.clock.advance(13 * 3_600_000);
-    expect(row()).toMatchObject({ nextAt: Date.parse("2026-03-30T00:30:00Z"), lastAt: Date.parse("2026-03-29T01:00:00Z") });
+    expect(row()).toMatchObject({
+      nextAt: Date.parse("2026-03-30T00:30:00Z"),
+      lastAt: Date.parse("2026-03-29T01:00:00Z"),
+    });
     await stage.clock.jump(72 * 3_600_000);
     expect(row()).toMatchObject({ missed: 2, nextAt: Date.parse("2026-04-02T00:30:00Z") });
   });
@@ -253,7 +256,14 @@ test("a source that is wrong is told, and the others work", () => {
 test("a key is made of what came, or not at all", () => {
   expect(keyOf("{$.a.b}-{$.n}", { a: { b: "x" }, n: 3 })).toBe("x-3");
   expect(keyOf("fixed", undefined)).toBe("fixed");
-  for (const body of [undefined, null, {}, { a: { b: "" }, n: 1 }, { a: { b: { c: 1 } }, n: 1 }, { a: { b: "x".repeat(600) }, n: 1 }])
+  for (const body of [
+    undefined,
+    null,
+    {},
+    { a: { b: "" }, n: 1 },
+    { a: { b: { c: 1 } }, n: 1 },
+    { a: { b: "x".repeat(600) }, n: 1 },
+  ])
     expect(keyOf("{$.a.b}-{$.n}", body)).toBeUndefined();
   expect(keyOf("{$.constructor.name}", {})).toBeUndefined();
 });

@@ -103,7 +103,8 @@ export function alertLine(line: AlertLine): Phrase {
     const often = line.checks === undefined || line.checks === 1 ? "" : ` in ${line.checks} checks`;
     return [typeof first === "string" ? upperFirst(first) : first, ...rest, often];
   }
-  if ("changes" in line) return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
+  if ("changes" in line)
+    return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
   if ("runbook" in line) return [`Runbook: ${short(line.runbook, ALERT.lineUnits)}`];
   return [repairLine(line)];
 }

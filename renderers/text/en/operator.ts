@@ -179,7 +179,9 @@ const STANDING = { new: "not known yet", up: "up", down: "down", unstable: "unst
 function monitorsPhrase({ from, items, total, troubled }: Reply<"monitorList">): Phrase {
   if (total === 0) return ["Nothing is watched yet."];
   const well = troubled === 0 ? "all well" : `${troubled} not well`;
-  const phrase: Phrase[number][] = [`${many(total, "monitor", "monitors")}, ${well}${shown(from, items.length, total)}:`];
+  const phrase: Phrase[number][] = [
+    `${many(total, "monitor", "monitors")}, ${well}${shown(from, items.length, total)}:`,
+  ];
   for (const { finding, name, since, standing, title } of items) {
     const called = title === name ? "" : ` (${short(name, CUT.workflow)})`;
     phrase.push(`\n\u2022 ${short(title, OPERATOR.titleUnits)}${called}: ${STANDING[standing]}`);

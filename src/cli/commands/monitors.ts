@@ -13,7 +13,12 @@ type List = OperationResult<"monitor.list">;
 type Summary = List["monitors"][number];
 type Detail = OperationResult<"monitor.get">;
 
-const COLOUR: Readonly<Record<Summary["standing"], Paint>> = { new: "dim", up: "green", down: "red", unstable: "yellow" };
+const COLOUR: Readonly<Record<Summary["standing"], Paint>> = {
+  new: "dim",
+  up: "green",
+  down: "red",
+  unstable: "yellow",
+};
 
 export async function monitors(context: Context): Promise<void> {
   const list = await context.withClient(everything);
@@ -22,7 +27,12 @@ export async function monitors(context: Context): Promise<void> {
     context.line("Nothing is watched yet. docs/monitors.md shows how to begin.");
     return;
   }
-  const columns = [{ title: "monitor" }, { title: "stands" }, { title: "last look", flexible: true }, { title: "next" }];
+  const columns = [
+    { title: "monitor" },
+    { title: "stands" },
+    { title: "last look", flexible: true },
+    { title: "next" },
+  ];
   const rows = list.monitors.map((monitor) => [
     clean(monitor.name),
     standingWord(monitor),

@@ -43,7 +43,9 @@ export function monitorTrouble(
     if ("schedule" in window) schedule(`maintenance.${index}.schedule`, window.schedule, window.timeZone);
   if (!Object.hasOwn(audiences, spec.audience)) {
     const near = nearest(spec.audience, Object.keys(audiences));
-    problems.push(`audience: "${spec.audience}" is not in audiences${near === undefined ? "" : `; did you mean "${near}"?`}`);
+    problems.push(
+      `audience: "${spec.audience}" is not in audiences${near === undefined ? "" : `; did you mean "${near}"?`}`,
+    );
   }
   return problems;
 }

@@ -18,7 +18,11 @@ export const findingSchema = z.discriminatedUnion("code", [
   none({ code: z.literal("json"), path: detail, expected: detail, seen: detail.nullable() }),
   none({ code: z.literal("notJson") }),
   none({ code: z.literal("tooLarge"), bytes: z.number().int() }),
-  none({ code: z.literal("timeout"), seconds: z.number(), phase: z.enum(["lookup", "connect", "secure", "answer", "run"]) }),
+  none({
+    code: z.literal("timeout"),
+    seconds: z.number(),
+    phase: z.enum(["lookup", "connect", "secure", "answer", "run"]),
+  }),
   none({ code: z.literal("lookup"), host: detail }),
   none({ code: z.literal("refused") }),
   none({ code: z.literal("unreachable"), detail }),

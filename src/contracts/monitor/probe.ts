@@ -11,23 +11,31 @@ const hostName = z
   .regex(/^[^\s/@]+$/, "must be a host name or an address");
 const port = z.number().int().min(1).max(65_535);
 
-const webUrl = z.string().max(MONITOR.urlChars).superRefine((value, context) => {
-  const refuse = (message: string): void => context.addIssue({ code: "custom", message });
-  let url: URL;
-  try {
-    url = new URL(value);
-  } catch {
-    return refuse("must be a whole address such as https://shop.example/health");
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:") refuse(`begins with ${url.protocol}; http: and https: can be probed`);
-  // It is shown in chats.
-  if (url.username !== "" || url.password !== "") refuse("must hold no user and password: addresses are shown in chats; use headers");
-});
+const webUrl = z
+  .string()
+  .max(MONITOR.urlChars)
+  .superRefine((value, context) => {
+    const refuse = (message: string): void => context.addIssue({ code: "custom", message });
+    let url: URL;
+    try {
+      url = new URL(value);
+    } catch {
+      return refuse("must be a whole address such as https://shop.example/health");
+    }
+    if (url.protocol !== "http:" && url.protocol !== "https:")
+      refuse(`begins with ${url.protocol}; http: and https: can be probed`);
+    // It is shown in chats.
+    if (url.username !== "" || url.password !== "")
+      refuse("must hold no user and password: addresses are shown in chats; use headers");
+  });
 
 /** What a JSON value must be. `path`: `$.queue.length`; each field is an own property, a number indexes a list. */
 const jsonExpectation = z
   .strictObject({
-    path: z.string().max(400).regex(/^\$(\.[^.\s]+)+$/, 'must be a path such as "$.status" or "$.items.0.state"'),
+    path: z
+      .string()
+      .max(400)
+      .regex(/^\$(\.[^.\s]+)+$/, 'must be a path such as "$.status" or "$.items.0.state"'),
     equals: z.union([z.string().max(MONITOR.textChars), z.number(), z.boolean(), z.null()]).optional(),
     atLeast: z.number().optional(),
     atMost: z.number().optional(),
@@ -98,7 +106,12 @@ export const EXPECTATIONS = {
   file: z.strictObject({
     exists: z.boolean().default(true),
     /** Since it was last written. */
-    maxAgeSeconds: z.number().int().min(1).max(MONITOR.everyMaxSeconds * 12).optional(),
+    maxAgeSeconds: z
+      .number()
+      .int()
+      .min(1)
+      .max(MONITOR.everyMaxSeconds * 12)
+      .optional(),
     minBytes: z.number().int().min(0).optional(),
     content: text.optional(),
   }),
@@ -109,7 +122,10 @@ export type ProbeType = keyof typeof TARGETS;
 
 /** A target with what is expected of it: all that a probe needs. */
 export type MonitorCheck = {
-  [K in ProbeType]: { readonly target: z.infer<(typeof TARGETS)[K]>; readonly expect: z.infer<(typeof EXPECTATIONS)[K]> } & {
+  [K in ProbeType]: {
+    readonly target: z.infer<(typeof TARGETS)[K]>;
+    readonly expect: z.infer<(typeof EXPECTATIONS)[K]>;
+  } & {
     readonly type: K;
   };
 }[ProbeType];

@@ -18,7 +18,11 @@ const count = z.number().int().min(1).max(MONITOR.confirmations);
 
 const windowSchema = z.union([
   /** Begins whenever the schedule comes. */
-  z.strictObject({ schedule: cronLine, minutes: z.number().int().min(1).max(MONITOR.windowMaxMinutes), timeZone: zone.optional() }),
+  z.strictObject({
+    schedule: cronLine,
+    minutes: z.number().int().min(1).max(MONITOR.windowMaxMinutes),
+    timeZone: zone.optional(),
+  }),
   /** Once. */
   z
     .strictObject({ from: z.iso.datetime({ offset: true }), to: z.iso.datetime({ offset: true }) })

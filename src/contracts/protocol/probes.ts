@@ -11,7 +11,11 @@ import type { MonitorCheck } from "../monitor/probe.ts";
 const id = z.number().int().positive();
 
 export const toProbesSchema = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("launch"), schema: z.literal("holdpoint.probes-launch.v1"), protocol: z.literal(1) }),
+  z.strictObject({
+    type: z.literal("launch"),
+    schema: z.literal("holdpoint.probes-launch.v1"),
+    protocol: z.literal(1),
+  }),
   z.strictObject({
     type: z.literal("probe"),
     id,
@@ -38,7 +42,12 @@ export const fromProbesSchema = z.discriminatedUnion("type", [
     durationMs: z.number().nonnegative(),
   }),
   /** A command waits to be registered. */
-  z.strictObject({ type: z.literal("group"), id, pid: z.number().int().positive(), startIdentity: z.string().max(200) }),
+  z.strictObject({
+    type: z.literal("group"),
+    id,
+    pid: z.number().int().positive(),
+    startIdentity: z.string().max(200),
+  }),
   /** Nothing of that group is left. */
   z.strictObject({ type: z.literal("group.gone"), id, outcome: z.string().max(200) }),
 ]);

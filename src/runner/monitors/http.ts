@@ -90,6 +90,7 @@ function judge({ status, headers, body }: Answer, { expect }: HttpCheck): Findin
     const shown = seen === undefined ? null : detailOf(seen);
     return { code: "header", header: detailOf(header), expected: detailOf(expected), seen: shown };
   }
-  if (expect.body !== undefined && !body.includes(expect.body)) return { code: "body", expected: detailOf(expect.body) };
+  if (expect.body !== undefined && !body.includes(expect.body))
+    return { code: "body", expected: detailOf(expect.body) };
   return jsonFinding(body, expect.json);
 }

@@ -18,7 +18,8 @@ export function monitorHandlers(core: ServerCore): Pick<Handlers, Names> {
         result: {
           monitors: rows.map((row) => monitorSummary(row, now, core.config.timeZone)),
           more: rows.length === PAGE.rows,
-          invalid: after === "" ? core.monitors.invalid.map(({ name, problems }) => ({ name, problems: [...problems] })) : [],
+          invalid:
+            after === "" ? core.monitors.invalid.map(({ name, problems }) => ({ name, problems: [...problems] })) : [],
         },
       };
     },

@@ -81,7 +81,10 @@ export class AppliedMonitors {
       try {
         end = await this.#pass(claimed);
       } catch (error) {
-        log.error({ key: resource.metadata.key, error: messageOf(error) }, "an applied monitor could not be reconciled");
+        log.error(
+          { key: resource.metadata.key, error: messageOf(error) },
+          "an applied monitor could not be reconciled",
+        );
         end = { outcome: "failed", error: toErrorRecord(error) };
       }
       const { generation } = resource.metadata;

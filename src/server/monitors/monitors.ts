@@ -34,7 +34,10 @@ const AGAIN_MS = 15_000;
 /** After a result could not be stored. */
 const UNWRITTEN_MS = 1_000;
 const SLEPT_MS = LEASE.renewMs + 5_000;
-const ROOM: Readonly<Record<Exclude<Lane, "heartbeat">, number>> = { network: PROBES.network, command: PROBES.commands };
+const ROOM: Readonly<Record<Exclude<Lane, "heartbeat">, number>> = {
+  network: PROBES.network,
+  command: PROBES.commands,
+};
 
 export class Monitors {
   readonly #deps: MonitorsDeps;
@@ -99,7 +102,11 @@ export class Monitors {
     const now = clock.now();
     const zone = config().timeZone;
     const postponed: Promise<unknown>[] = [];
-    for (let after = "", page = store.read.monitors.page(after); page.length > 0; page = store.read.monitors.page(after)) {
+    for (
+      let after = "", page = store.read.monitors.page(after);
+      page.length > 0;
+      page = store.read.monitors.page(after)
+    ) {
       for (const { monitorNo, name, nextAt, spec } of page) {
         after = name;
         if (spec.check.type !== "heartbeat" || !mayHaveReported(spec, nextAt, from, now)) continue;
@@ -134,7 +141,10 @@ export class Monitors {
     const { clock, config, store } = this.#deps;
     const monitor = store.read.monitors.get(name);
     if (monitor.spec.check.type === "heartbeat")
-      throw new HoldpointError("monitorState", `${name} is a heartbeat: its job reports by itself, nothing can be probed.`);
+      throw new HoldpointError(
+        "monitorState",
+        `${name} is a heartbeat: its job reports by itself, nothing can be probed.`,
+      );
     const result = await this.#probe(monitor);
     const due = clock.now();
     const nextAt = nextCheck(monitor.spec, name, { due, now: due, first: false }, config().timeZone);
@@ -149,9 +159,7 @@ export class Monitors {
     if (spec.check.type !== "heartbeat") throw new HoldpointError("monitorState", `${name} is no heartbeat.`);
     const now = clock.now();
     const zone = config().timeZone;
-    const finding: Finding = ok
-      ? { code: "ok" }
-      : { code: "reportedFailure", ...(detail === null ? {} : { detail }) };
+    const finding: Finding = ok ? { code: "ok" } : { code: "reportedFailure", ...(detail === null ? {} : { detail }) };
     const { changes } = await store.monitors.beat({
       monitorNo,
       specDigest,
@@ -182,22 +190,24 @@ export class Monitors {
   #begin(lane: Exclude<Lane, "heartbeat">): void {
     let room = ROOM[lane] - [...this.#busy.values()].filter((of) => of === lane).length;
     if (room <= 0) return;
-    const { clock, config, store } = this.#deps;
+    const { clock, store } = this.#deps;
     for (const monitor of store.read.monitors.due(lane, clock.now())) {
       if (room === 0) return;
       if (this.#busy.has(monitor.monitorNo)) continue;
       room -= 1;
       this.#busy.set(monitor.monitorNo, lane);
-      const work = this.#probe(monitor).then((result) => {
-        const now = clock.now();
-        const { name, nextAt: due, spec, state } = monitor;
-        const again = result.finding.code === "notProbed";
-        const zone = config().timeZone;
-        const nextAt = again ? now + AGAIN_MS : nextCheck(spec, name, { due, now, first: state.checks === 0 }, zone);
-        this.#take({ ...this.#checked(monitor, result, nextAt) });
-      });
-      this.#follow(work);
+      this.#follow(this.#look(monitor));
     }
+  }
+
+  async #look(monitor: MonitorRow): Promise<void> {
+    const { clock, config } = this.#deps;
+    const result = await this.#probe(monitor);
+    const now = clock.now();
+    const { name, nextAt: due, spec, state } = monitor;
+    const again = result.finding.code === "notProbed";
+    const made = { due, now, first: state.checks === 0 };
+    this.#take(this.#checked(monitor, result, again ? now + AGAIN_MS : nextCheck(spec, name, made, config().timeZone)));
   }
 
   /** A job did not report in time, unless nobody was there to hear it. */

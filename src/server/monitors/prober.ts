@@ -48,7 +48,10 @@ export class ChildProber implements Prober {
   readonly #deps: ProberDeps;
   readonly #asked = new Map<number, Asked>();
   /** Groups that commands run in, by the probe: registered, and not gone yet. */
-  readonly #groups = new Map<number, { readonly childId: string; readonly pid: number; readonly startIdentity: string }>();
+  readonly #groups = new Map<
+    number,
+    { readonly childId: string; readonly pid: number; readonly startIdentity: string }
+  >();
   #child: Promise<Child<FromProbes, ToProbes>> | undefined;
   #gone: Promise<void> = Promise.resolve();
   #number = 0;
@@ -92,7 +95,11 @@ export class ChildProber implements Prober {
   async #start(): Promise<Child<FromProbes, ToProbes>> {
     const { log, ports, serverEpoch, store } = this.#deps;
     await this.#gone;
-    const child = await ports.launcher.launch<FromProbes, ToProbes>({ kind: "probes", name: NAME, schema: fromProbesSchema });
+    const child = await ports.launcher.launch<FromProbes, ToProbes>({
+      kind: "probes",
+      name: NAME,
+      schema: fromProbesSchema,
+    });
     const { childId, pid, startIdentity } = child;
     await untilWritten({ clock: ports.clock, log }, "the probing process", () =>
       store.children.register({ childId, kind: "probes", name: NAME, pid, startIdentity, epoch: serverEpoch }),
@@ -158,10 +165,12 @@ export class ChildProber implements Prober {
       crashes.add("probes", NAME, exit);
       log.warn({ code: exit.code, signal: exit.signal }, "the probing process ended");
     }
-    for (const id of [...this.#asked.keys()]) this.#answer(id, notProbed("the probing process ended"));
+    for (const id of this.#asked.keys()) this.#answer(id, notProbed("the probing process ended"));
     await untilWritten({ clock: ports.clock, log }, "the end of the probing process", () =>
       store.children.ended({ childId: child.childId, outcome, diagnostic: exit.diagnostic }),
-    ).catch((error: unknown) => log.error({ error: messageOf(error) }, "the end of the probing process was not written"));
+    ).catch((error: unknown) =>
+      log.error({ error: messageOf(error) }, "the end of the probing process was not written"),
+    );
   }
 
   #answer(id: number, result: ProbeResult): void {

@@ -30,7 +30,12 @@ export class Repairs {
       const { monitorNo, name, repair } = monitor;
       if (repair === null) continue;
       const workflow = await located(monitor);
-      const { runId } = await store.monitors.startRepair({ monitorNo, since: repair.since, workflow, access: access() });
+      const { runId } = await store.monitors.startRepair({
+        monitorNo,
+        since: repair.since,
+        workflow,
+        access: access(),
+      });
       if ("error" in workflow) log.error({ monitor: name, error: workflow.error }, "a repair could not be started");
       else log.info({ monitor: name, run: runId }, "a repair was started");
       wake.runs();
@@ -39,7 +44,9 @@ export class Repairs {
   }
 }
 
-type Located = { readonly name: string; readonly path: string; readonly projectPath: string } | { readonly error: string };
+type Located =
+  | { readonly name: string; readonly path: string; readonly projectPath: string }
+  | { readonly error: string };
 
 async function located({ spec }: MonitorRow): Promise<Located> {
   const { remediation } = spec;

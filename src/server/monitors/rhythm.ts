@@ -32,7 +32,12 @@ export function overdueAgain(spec: MonitorSpec, now: number, zone: string): numb
  * is looked at once, not as often as it was missed. After its very first check a monitor gets a beat of its own, so that many that
  * were added together are not all looked at in the same second for ever.
  */
-export function nextCheck(spec: MonitorSpec, name: string, made: { due: number; now: number; first: boolean }, zone: string): number {
+export function nextCheck(
+  spec: MonitorSpec,
+  name: string,
+  made: { due: number; now: number; first: boolean },
+  zone: string,
+): number {
   const { due, first, now } = made;
   if (spec.everySeconds === undefined) return nextAfter(spec, now, zone) ?? NEVER;
   const every = spec.everySeconds * 1_000;

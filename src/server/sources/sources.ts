@@ -75,7 +75,7 @@ export class Sources {
 
   async idle(): Promise<void> {
     await this.#schedules.idle();
-    while (this.#pending.size > 0) await Promise.allSettled([...this.#pending]);
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
   async stop(): Promise<void> {

@@ -76,7 +76,10 @@ export const beat = defineCommand(
 /** Nobody could look, or hear: it is due later, and nothing is said of the target. */
 export const postpone = defineCommand(
   "monitors.postpone",
-  (tx, input: { readonly monitorNo: number; readonly due: number; readonly nextAt: number; readonly missed: number }): null => {
+  (
+    tx,
+    input: { readonly monitorNo: number; readonly due: number; readonly nextAt: number; readonly missed: number },
+  ): null => {
     tx.run(
       "UPDATE monitors SET next_at = ?, missed = missed + ? WHERE monitor_no = ? AND next_at = ?",
       input.nextAt,
@@ -138,6 +141,7 @@ function take(
   if (change?.kind === "down") wantRepair(tx, now, null);
   // Its status shows how it stands.
   const { resourceUid } = monitor;
-  if (resourceUid !== null && (change !== null || state.standing !== monitor.state.standing)) wakeResource(tx, resourceUid);
+  if (resourceUid !== null && (change !== null || state.standing !== monitor.state.standing))
+    wakeResource(tx, resourceUid);
   return change?.kind ?? null;
 }

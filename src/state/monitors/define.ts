@@ -101,7 +101,11 @@ export function putMonitor(
   const another = sha256Digest(check.target) !== sha256Digest(spec.check.target);
   // What was opened for other people, or about another thing, is closed there.
   if (another || audience !== spec.audience) closeTold(tx, found, access);
-  const state = another ? NEW_STATE : audience === spec.audience ? found.state : { ...found.state, told: "nothing" as const };
+  const state = another
+    ? NEW_STATE
+    : audience === spec.audience
+      ? found.state
+      : { ...found.state, told: "nothing" as const };
   tx.run(
     "UPDATE monitors SET origin = ?, lane = ?, spec = ?, spec_digest = ?, state = ?, next_at = ?, unseen = 0, repair = NULL WHERE monitor_no = ?",
     origin,

@@ -8,7 +8,15 @@ import type { ReadDb } from "../reading.ts";
 import { beat, checked, postpone } from "./checked.ts";
 import { put, remove, sync } from "./define.ts";
 import { askRepair, startRepair } from "./repair.ts";
-import { type Lane, monitorByName, monitorNamed, monitorsAfter, monitorsDue, monitorsToRepair, type MonitorRow } from "./rows.ts";
+import {
+  type Lane,
+  monitorByName,
+  monitorNamed,
+  monitorsAfter,
+  monitorsDue,
+  monitorsToRepair,
+  type MonitorRow,
+} from "./rows.ts";
 
 export const commands = { sync, put, remove, checked, beat, postpone, askRepair, startRepair } as const;
 

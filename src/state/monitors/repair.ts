@@ -58,7 +58,9 @@ export interface StartRepair {
   readonly monitorNo: number;
   readonly since: number;
   /** Where the workflow was found, or why it was not. */
-  readonly workflow: { readonly name: string; readonly path: string; readonly projectPath: string } | { readonly error: string };
+  readonly workflow:
+    | { readonly name: string; readonly path: string; readonly projectPath: string }
+    | { readonly error: string };
   readonly access: Access;
 }
 

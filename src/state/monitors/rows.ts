@@ -131,11 +131,14 @@ export function monitorCounts(db: Reader): {
   readonly troubled: number;
   readonly nextAt: number | null;
 } {
-  const { nextAt = null, total = 0, troubled = 0 } =
-    db.get<{ total: number; troubled: number; nextAt: number | null }>(
-      `SELECT count(*) AS total, count(*) FILTER (WHERE json_extract(state, '$.told') <> 'nothing') AS troubled, min(next_at) AS nextAt
+  const {
+    nextAt = null,
+    total = 0,
+    troubled = 0,
+  } = db.get<{ total: number; troubled: number; nextAt: number | null }>(
+    `SELECT count(*) AS total, count(*) FILTER (WHERE json_extract(state, '$.told') <> 'nothing') AS troubled, min(next_at) AS nextAt
        FROM monitors`,
-    ) ?? {};
+  ) ?? {};
   return { total, troubled, nextAt };
 }
 

@@ -39,7 +39,8 @@ export function tell(tx: Tx, monitor: MonitorRow, change: Change | null, finding
     return;
   }
   // What is well, or only being confirmed, is no news of an alert that is open.
-  if (monitor.state.told !== "nothing" && (change !== null || monitor.state.lastOk === false)) raise(tx, monitor, access);
+  if (monitor.state.told !== "nothing" && (change !== null || monitor.state.lastOk === false))
+    raise(tx, monitor, access);
 }
 
 /** Says an open alert again, with what is known now: a repair was asked for, for example. */
@@ -58,9 +59,13 @@ function raise(tx: Tx, monitor: MonitorRow, access: Access): void {
   const { told } = state;
   if (told === "nothing") return;
   const lines: AlertLine[] = [];
-  if (told === "unstable") lines.push({ changes: Math.max(1, state.flips.length), spanMs: tx.now - (state.flips[0]?.[1] ?? tx.now) });
+  if (told === "unstable")
+    lines.push({ changes: Math.max(1, state.flips.length), spanMs: tx.now - (state.flips[0]?.[1] ?? tx.now) });
   if (monitor.lastFinding !== null && monitor.lastFinding.code !== "ok")
-    lines.push({ finding: monitor.lastFinding, ...(told === "down" && state.failed > 0 ? { checks: state.failed } : {}) });
+    lines.push({
+      finding: monitor.lastFinding,
+      ...(told === "down" && state.failed > 0 ? { checks: state.failed } : {}),
+    });
   lines.push(targetText(spec.check));
   if (spec.runbook !== undefined) lines.push({ runbook: spec.runbook });
   if (monitor.repair !== null) lines.push(repairLine(monitor.repair));

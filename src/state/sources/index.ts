@@ -2,7 +2,7 @@
  * Sources: what came in from outside and was taken, so that nothing counts twice, and where schedules stand. Owns `source_receipts` and
  * `source_schedules`. Must not: judge a request (the server does before) or keep anything of its body.
  */
-import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
+import { isHoldpointError } from "../../contracts/errors.ts";
 import { defineCommand } from "../command.ts";
 import { enqueue } from "../managed/enqueue.ts";
 import type { ReadDb } from "../reading.ts";
@@ -85,9 +85,8 @@ const fire = defineCommand("sources.fire", (tx, input: FireInput): Received => {
 });
 
 /** Something may have changed where a source looks. */
-const changed = defineCommand(
-  "sources.changed",
-  (tx, input: { wakes: Woken; reason: string }): Received => wakeOne(tx, input.wakes, input.reason),
+const changed = defineCommand("sources.changed", (tx, input: { wakes: Woken; reason: string }): Received =>
+  wakeOne(tx, input.wakes, input.reason),
 );
 
 /** Requests from before this time may come again; their senders gave up long ago. */
@@ -101,7 +100,7 @@ function wakeOne(tx: Tx, wakes: Woken, reason: string): Received {
     return "woken";
   } catch (error) {
     // It looks for the resource before it writes anything.
-    if (isHoldpointError(error) && (error as HoldpointError).kind === "resourceNotFound") return "nobody";
+    if (isHoldpointError(error) && error.kind === "resourceNotFound") return "nobody";
     throw error;
   }
 }

@@ -29,12 +29,15 @@ function play(text: string, rules = RULES, from: MonitorState = NEW_STATE): Play
   return { state, told };
 }
 
-const kinds = (text: string, rules = RULES): string[] => play(text, rules).told.map(({ at, change }) => `${at}:${change.kind}`);
+const kinds = (text: string, rules = RULES): string[] =>
+  play(text, rules).told.map(({ at, change }) => `${at}:${change.kind}`);
 
 describe("a monitor", () => {
   test("tells that a target is down only after so many failures in a row, counted from the first", () => {
     expect(kinds("++--+--")).toEqual([]);
-    expect(play("++---").told).toEqual([{ at: 4, change: { kind: "down", since: 2 * MINUTE, checks: 3, was: "nothing" } }]);
+    expect(play("++---").told).toEqual([
+      { at: 4, change: { kind: "down", since: 2 * MINUTE, checks: 3, was: "nothing" } },
+    ]);
   });
 
   test("tells once, however long it lasts, and closes what it opened with the whole time", () => {

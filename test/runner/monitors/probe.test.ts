@@ -69,7 +69,10 @@ describe("a probe of a web address", () => {
     const json = (path: string, rest: object): Promise<Seen> => see(target, { json: [{ path, ...rest }] });
     expect((await see(target, { body: '"ok"', headers: { "X-Release": "4.12" } })).ok).toBe(true);
     expect((await see(target, { body: "ready" })).finding).toEqual({ code: "body", expected: "ready" });
-    expect((await see(target, { headers: { "x-release": "5" } })).finding).toMatchObject({ code: "header", seen: "4.12.0" });
+    expect((await see(target, { headers: { "x-release": "5" } })).finding).toMatchObject({
+      code: "header",
+      seen: "4.12.0",
+    });
     expect((await json("$.nodes.0.up", { equals: true })).ok).toBe(true);
     expect((await json("$.queue.length", { atMost: 5 })).finding).toEqual({
       code: "json",
@@ -77,7 +80,10 @@ describe("a probe of a web address", () => {
       expected: "≤ 5",
       seen: "7",
     });
-    expect((await json("$.constructor.name", { equals: "Object" })).finding).toMatchObject({ code: "json", seen: null });
+    expect((await json("$.constructor.name", { equals: "Object" })).finding).toMatchObject({
+      code: "json",
+      seen: null,
+    });
     const text = await site((_, res) => res.end("<html>"));
     expect((await see(text, { json: [{ path: "$.a", equals: 1 }] })).finding).toEqual({ code: "notJson" });
   });
@@ -96,7 +102,9 @@ describe("a probe of a web address", () => {
     const port = await listen(net.createServer((socket) => socket.destroy()));
     expect((await see({ type: "http", url: `http://127.0.0.1:${port}/` })).finding).toEqual({ code: "reset" });
     const garbage = await listen(net.createServer((socket) => socket.end("not http at all\r\n\r\n")));
-    expect((await see({ type: "http", url: `http://127.0.0.1:${garbage}/` })).finding).toMatchObject({ code: "protocol" });
+    expect((await see({ type: "http", url: `http://127.0.0.1:${garbage}/` })).finding).toMatchObject({
+      code: "protocol",
+    });
     const closed = await listen(net.createServer());
     closers.pop()?.();
     expect((await see({ type: "http", url: `http://127.0.0.1:${closed}/` })).finding).toEqual({ code: "refused" });
@@ -139,11 +147,16 @@ function secureServer(): Promise<number> {
 
 describe("a probe of a port", () => {
   test("is fine when somebody listens, and can want a greeting", async () => {
-    const port = await listen(net.createServer((socket) => void socket.on("error", () => undefined).write("220 mail ready\r\n")));
+    const port = await listen(
+      net.createServer((socket) => void socket.on("error", () => undefined).write("220 mail ready\r\n")),
+    );
     const target = { type: "tcp", host: "127.0.0.1", port };
     expect((await see(target)).ok).toBe(true);
     expect((await see(target, { greeting: "220 " })).ok).toBe(true);
-    expect((await see(target, { greeting: "SSH-" }, LATE_MS)).finding).toMatchObject({ code: "timeout", phase: "answer" });
+    expect((await see(target, { greeting: "SSH-" }, LATE_MS)).finding).toMatchObject({
+      code: "timeout",
+      phase: "answer",
+    });
     const short = await listen(net.createServer((socket) => socket.end("554 no\r\n")));
     expect((await see({ ...target, port: short }, { greeting: "220" })).finding).toEqual({
       code: "greeting",

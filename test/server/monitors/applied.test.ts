@@ -14,13 +14,22 @@ async function withResources(): Promise<Stage & { readonly resources: Resources;
   const applied = new AppliedMonitors({
     store,
     clock,
-    log: { debug: none, info: none, warn: none, error: (fields, text) => void stage.troubles.push(text, JSON.stringify(fields)) },
+    log: {
+      debug: none,
+      info: none,
+      warn: none,
+      error: (fields, text) => void stage.troubles.push(text, JSON.stringify(fields)),
+    },
     access: () => ({ ...stage.config, profiles: {}, outage: null }),
     config: () => stage.config,
     serverEpoch: await takeEpoch(store),
     changed: () => stage.monitors.wake(),
   });
-  const resources = new Resources({ store, resolve: () => Promise.reject(new Error("no code is loaded")), wakeRunners: none });
+  const resources = new Resources({
+    store,
+    resolve: () => Promise.reject(new Error("no code is loaded")),
+    wakeRunners: none,
+  });
   resources.register(applied.manager);
   stage.onStood = () => applied.manager.wake();
   clock.settle = async () => {

@@ -85,7 +85,11 @@ describe("a monitor of the configuration", () => {
 
 describe("one bad monitor", () => {
   test("with a wrong definition is told with its reasons, and the others are watched", async () => {
-    const stage = await makeStage({ shop: web(), broken: { everySeconds: 60 }, never: web({ everySeconds: undefined, schedule: "61 * * * *" }) });
+    const stage = await makeStage({
+      shop: web(),
+      broken: { everySeconds: 60 },
+      never: web({ everySeconds: undefined, schedule: "61 * * * *" }),
+    });
     expect(stage.monitors.invalid.map(({ name }) => name)).toEqual(["broken", "never"]);
     expect(stage.monitors.invalid[1]?.problems.join()).toContain('"61 * * * *"');
     expect(stage.row("shop").checks).toBe(1);
@@ -123,7 +127,8 @@ describe("one bad monitor", () => {
 });
 
 describe("a heartbeat", () => {
-  const job = (more: object = {}): object => web({ probe: { type: "heartbeat", graceSeconds: 60 }, everySeconds: 600, ...more });
+  const job = (more: object = {}): object =>
+    web({ probe: { type: "heartbeat", graceSeconds: 60 }, everySeconds: 600, ...more });
 
   test("is fine while its job reports in time, and late one grace after that", async () => {
     const stage = await makeStage({ backup: job() });
@@ -207,12 +212,15 @@ export default defineWorkflow({ name: "restart-shop", startAt: "a", nodes: { a: 
     const folder = tempFolder();
     const path = join(folder, "restart-shop.workflow.ts");
     writeFileSync(path, workflow);
-    return makeStage({ shop: web({ remediation: { workflow: path, project: folder, input: { pool: "blue" }, authority } }) });
+    return makeStage({
+      shop: web({ remediation: { workflow: path, project: folder, input: { pool: "blue" }, authority } }),
+    });
   }
 
   const ask = ({ config, store }: Awaited<ReturnType<typeof makeStage>>, by: string): Promise<string> =>
     store.monitors.askRepair({ monitor: "shop", by, wish: null, access: { ...config, profiles: {}, outage: null } });
-  const runs = (stage: Awaited<ReturnType<typeof makeStage>>): number => stage.store.read.runs.list({ limit: 100, before: null }).length;
+  const runs = (stage: Awaited<ReturnType<typeof makeStage>>): number =>
+    stage.store.read.runs.list({ limit: 100, before: null }).length;
 
   test("starts when somebody asks for it, once for each trouble", async () => {
     const stage = await withWorkflow("ask");
@@ -228,7 +236,9 @@ export default defineWorkflow({ name: "restart-shop", startAt: "a", nodes: { a: 
     expect(stage.row("shop").repair).toMatchObject({ status: "started", by: "Ann" });
     await stage.clock.advance(10 * MINUTE);
     expect(runs(stage)).toBe(1);
-    expect(stage.store.read.runs.get(stage.row("shop").repair?.runId ?? "")).toMatchObject({ workflow: "restart-shop" });
+    expect(stage.store.read.runs.get(stage.row("shop").repair?.runId ?? "")).toMatchObject({
+      workflow: "restart-shop",
+    });
   });
 
   test("starts by itself where the monitor says so, once for each trouble and at most so often a day", async () => {

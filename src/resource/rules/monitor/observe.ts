@@ -81,8 +81,7 @@ export function observe(
   );
   const confirmed = row >= (ok ? recoverAfter : failAfter);
   // The first success needs no confirmation: nobody was told otherwise.
-  const standing: Standing =
-    confirmed || (ok && before.standing === "new") ? (ok ? "up" : "down") : before.standing;
+  const standing: Standing = confirmed || (ok && before.standing === "new") ? (ok ? "up" : "down") : before.standing;
   const unstable = before.unstable
     ? row < Math.max(MONITOR.calmChecks, failAfter, recoverAfter)
     : flips.length >= MONITOR.flapChanges;
@@ -117,7 +116,10 @@ function tell(state: MonitorState, told: Told, { at, quiet }: { at: number; quie
   const now = { ...kept, told: wanted };
   switch (wanted) {
     case "down":
-      return { state: now, change: { kind: "down", since: state.since, checks: failed, was: told === "unstable" ? told : "nothing" } };
+      return {
+        state: now,
+        change: { kind: "down", since: state.since, checks: failed, was: told === "unstable" ? told : "nothing" },
+      };
     case "unstable": {
       const since = state.flips[0]?.[1] ?? at;
       return { state: now, change: { kind: "unstable", since, changes: state.flips.length, spanMs: at - since } };
@@ -125,7 +127,12 @@ function tell(state: MonitorState, told: Told, { at, quiet }: { at: number; quie
     case "nothing":
       return {
         state: { ...now, troubleSince: null, failed: 0 },
-        change: { kind: "up", from: troubleSince ?? state.since, to: state.since, was: told === "unstable" ? told : "down" },
+        change: {
+          kind: "up",
+          from: troubleSince ?? state.since,
+          to: state.since,
+          was: told === "unstable" ? told : "down",
+        },
       };
   }
 }
