@@ -8,6 +8,8 @@ import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
+import { RESOURCES_ERRORS } from "./errors/resources.ts";
+import { PLANNING_ERRORS } from "./errors/planning.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
@@ -18,7 +20,9 @@ export const ERRORS = {
   ...WIRE_ERRORS,
   ...CONFIG_ERRORS,
   ...AUTHORING_ERRORS,
+  ...PLANNING_ERRORS,
   ...RUNS_ERRORS,
+  ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
   ...ALERTS_ERRORS,

@@ -463,6 +463,12 @@ export const NOTIFY = {
   keyedChars: 3_000,
 } as const;
 
+/** Sleeps of a run. */
+export const SLEEP = {
+  /** Longer than a leap year is a schedule, not a wait. */
+  maxMs: 366 * 86_400_000,
+} as const;
+
 /** Restarts. */
 export const RESTART = {
   /** Restarts of restarts: what fails this often needs another input or another workflow. */
@@ -515,4 +521,40 @@ export const ALERT = {
 export const PACE = {
   chat: { everyMs: 1_000, atOnce: 3 },
   group: { everyMs: 4_000, atOnce: 5 },
+} as const;
+
+/** Resource managers (CONTRACTS 8). */
+export const RESOURCE = {
+  /** Spec and status, as canonical JSON: 1 MiB less the envelope of the frame that carries one of them. */
+  valueBytes: 1_000_000,
+  keyChars: 512,
+  nameChars: 64,
+  conditions: 64,
+  /** A condition's type and reason. */
+  wordChars: 128,
+  messageChars: 4_000,
+  finalizers: 16,
+  /** What an effect is asked to do. */
+  requestBytes: 65_536,
+  /** The payload of an event of a resource, and what a source may bring with it. */
+  eventBytes: 65_536,
+  effectKeyChars: 512,
+  /** Reconciles at a time. */
+  lane: 8,
+  /** One pass; its runner is ended when it does not return by then. */
+  reconcileMs: 60_000,
+  /** After its signal was aborted a pass has this long to return. */
+  abortGraceMs: 2_000,
+  /** Longer than a pass with its end, so that no live pass loses its claim by time. */
+  leaseMs: 120_000,
+  leaseMinMs: 300,
+  renewMs: 30_000,
+  /** `requeueAfter`: longer sleeps want a schedule. */
+  requeueMaxMs: 366 * 86_400_000,
+  backoffMinMs: 1_000,
+  backoffMaxMs: 60_000,
+  /** So that what failed together does not come again together. */
+  backoffJitter: 0.2,
+  /** Discovering, loading and `initialStatus`; a person waits for it. */
+  resolveMs: 30_000,
 } as const;

@@ -24,6 +24,8 @@ export interface RunStatusFacts {
   readonly ambiguousEffects: number;
   readonly pendingDecision: string | null;
   readonly pendingCheckpoint: string | null;
+  /** When a sleeping run goes on. */
+  readonly wakeAt: number | null;
   readonly queueStatus: string;
 }
 
@@ -35,7 +37,7 @@ export function displayStatus(run: RunStatusFacts): RunStatus {
   if (isFinal("run", run.status)) return run.status as RunStatus;
   if (run.ambiguousEffects > 0) return "ambiguous";
   if (run.paused) return "paused";
-  if (run.pendingDecision !== null || run.pendingCheckpoint !== null) return "waiting";
+  if (run.pendingDecision !== null || run.pendingCheckpoint !== null || run.wakeAt !== null) return "waiting";
   if (run.queueStatus === "starting" || run.queueStatus === "running") return "running";
   return run.queueStatus === "parked" ? "parked" : "queued";
 }

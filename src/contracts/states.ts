@@ -10,6 +10,7 @@ export const RUN_STATES = {
   running: {
     decisionRequested: "waiting",
     checkpointRequested: "waiting",
+    timerSet: "waiting",
     completed: "completed",
     failed: "failed",
     timedOut: "timed_out",
@@ -121,6 +122,13 @@ export const REQUEST_STATES = {
   cancelled: {},
 } as const satisfies TransitionTable;
 
+/** The time that a sleeping run waits for. */
+export const TIMER_STATES = {
+  pending: { fired: "fired", cancelled: "cancelled" },
+  fired: {},
+  cancelled: {},
+} as const satisfies TransitionTable;
+
 /** A prompt that is sent after its run succeeded. */
 export const FOLLOW_UP_STATES = {
   queued: { sent: "sent", removed: "removed", cancelled: "cancelled" },
@@ -149,6 +157,7 @@ export const STATE_TABLES = {
   decision: DECISION_STATES,
   runner: RUNNER_STATES,
   request: REQUEST_STATES,
+  timer: TIMER_STATES,
   followUp: FOLLOW_UP_STATES,
   managedRun: MANAGED_RUN_STATES,
 } as const;

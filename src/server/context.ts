@@ -11,6 +11,8 @@ export interface Wake {
   doubts(): void;
   /** A deadline may be nearer than the armed one. */
   deadlines(): void;
+  /** A sleeping run may have to go on sooner than the armed time. */
+  timers(): void;
   /** A run's view may have changed. */
   views(): void;
 }
@@ -27,6 +29,7 @@ export interface Access {
   readonly audiences: Config["audiences"];
   readonly profiles: Config["telegramProfiles"];
   readonly timeZone: string;
+  readonly language?: Config["language"];
   readonly outage: Outage | null;
 }
 

@@ -2,7 +2,7 @@
  * The server core: puts store, scheduler, channels, deadlines and gateway together over the ports. One instance owns one home.
  */
 import type { Config } from "../contracts/config.ts";
-import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
+import { HoldpointError, toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { AlertTimes } from "./alerts.ts";
@@ -20,7 +20,9 @@ import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
 import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
+import { Resources } from "./resources/resources.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
@@ -56,8 +58,10 @@ export class ServerCore {
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
+  readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -90,6 +94,7 @@ export class ServerCore {
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
+      timers: () => this.sleepers.wake(),
       views: () => this.watchers.wake(),
     };
     const access = (): Access => this.access();
@@ -137,6 +142,13 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    this.resources = new Resources({
+      store,
+      resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
+      wakeRunners: () => undefined,
+    });
+    this.managed.onCompleted = () => this.resources.wake();
+    this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -182,8 +194,8 @@ export class ServerCore {
   }
 
   access(): Access {
-    const { people, audiences, telegramProfiles, timeZone } = this.#config;
-    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+    const { people, audiences, telegramProfiles, timeZone, language } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, language, outage: this.#hearing.outage };
   }
 
   /** Reads config.json again; a file that does not parse keeps the last good one and says so. */
@@ -246,7 +258,7 @@ export class ServerCore {
     this.#alerts.stop();
     this.waiting.stop();
     this.managed.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
+    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop(), this.sleepers.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.metrics?.close();
@@ -269,6 +281,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.sleepers.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
     this.#alerts.wake();

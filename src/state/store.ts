@@ -27,11 +27,16 @@ import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as timers from "./timers/index.ts";
 import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { ClaimedResource } from "./managed/claim.ts";
+export type { SourceContent } from "./managed/apply.ts";
+export type { FinishInput } from "./managed/finish.ts";
+export type { ResourceClaim } from "./managed/resource-rows.ts";
 export type { ManagedRun } from "./managed/rows.ts";
 export type { DecisionListRow } from "./decisions/reads.ts";
 export type { HeldStep } from "./runs/held-step.ts";
@@ -73,6 +78,7 @@ const COMMANDS = {
   managed: managed.commands,
   notifications: notifications.commands,
   settings: settings.commands,
+  timers: timers.commands,
   updates: updates.commands,
   retention: retention.commands,
   alerts: alerts.commands,
@@ -94,6 +100,7 @@ export interface StoreReads {
   readonly managed: ReturnType<typeof managed.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
+  readonly timers: ReturnType<typeof timers.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
   readonly alerts: ReturnType<typeof alerts.reads>;
 }
@@ -147,6 +154,7 @@ export function openStore(options: StoreOptions): Store {
     managed: methodsOf(COMMANDS.managed, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
     settings: methodsOf(COMMANDS.settings, queue),
+    timers: methodsOf(COMMANDS.timers, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
     alerts: methodsOf(COMMANDS.alerts, queue),
@@ -164,6 +172,7 @@ export function openStore(options: StoreOptions): Store {
       managed: managed.reads(db),
       notifications: notifications.reads(db),
       settings: settings.reads(db),
+      timers: timers.reads(db),
       updates: updates.reads(db),
       alerts: alerts.reads(db),
     },

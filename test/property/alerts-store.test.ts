@@ -124,7 +124,14 @@ class Story {
       if (status !== "ambiguous") continue;
       const reference = lost.get(effectId)?.split(":")[1] ?? null;
       const actor = { type: "human", id: "uid:1" } as const;
-      await chat.store.effects.recover({ effect: effectId, action: "confirm", part: null, reference, receipt: null, actor });
+      await chat.store.effects.recover({
+        effect: effectId,
+        action: "confirm",
+        part: null,
+        reference,
+        receipt: null,
+        actor,
+      });
     }
     await chat.pass(3 * HOUR);
   }
@@ -175,4 +182,3 @@ function expectOver(told: readonly Visible[], service: string): void {
   const last = standOf(told, service);
   expect(last?.text).toMatch(new RegExp(`\u{1F7E2} ${service}\\b`, "u"));
 }
-

@@ -4,16 +4,9 @@ import { describe, expect, test } from "vitest";
 
 import { buttonIdsOf } from "../../src/contracts/decision/codes.ts";
 import { forChat, inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
-import {
-  ackText,
-  bodyOf,
-  renderCard,
-  renderNotification,
-  renderReply,
-  type Part,
-} from "../../renderers/telegram/index.ts";
+import { bodyOf, renderCard, renderNotification, renderReply, type Part } from "../../renderers/telegram/index.ts";
 import { OPERATOR_REPLIES } from "../../src/contracts/decision/operator-codes.ts";
-import { replyText } from "../../renderers/text/en.ts";
+import { ackText, replyText } from "../../renderers/text/en.ts";
 import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
 
 const PENDING: CardState = { status: { kind: "pending" } };

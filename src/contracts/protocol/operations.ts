@@ -9,6 +9,7 @@ import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { ALERT_OPERATIONS } from "./alert-operations.ts";
+import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
 import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
@@ -32,6 +33,8 @@ export const runSummarySchema = z.strictObject({
   createdAt: z.number().int(),
   updatedAt: z.number().int(),
   finishedAt: z.number().int().nullable(),
+  /** When a run that sleeps goes on by itself. */
+  wakeAt: z.number().int().nullable(),
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
@@ -482,6 +485,7 @@ export const OPERATIONS = {
     effectSummarySchema,
   ),
   ...ALERT_OPERATIONS,
+  ...RESOURCE_OPERATIONS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

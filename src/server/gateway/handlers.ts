@@ -13,6 +13,7 @@ import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
 import { alertHandlers } from "./alert-handlers.ts";
 import { controlHandlers } from "./control-handlers.ts";
+import { resourceHandlers } from "./resource-handlers.ts";
 import { terminalHandlers } from "./terminal-handlers.ts";
 
 /** Handlers over one core. */
@@ -32,6 +33,7 @@ export function makeHandlers(core: ServerCore): Handlers {
   const wakeAll = (): void => {
     core.scheduler.wake();
     core.managed.wake();
+    core.resources.wake();
     core.channels.wake();
     core.wakeDeadlines();
     core.wakeAlerts();
@@ -88,6 +90,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.resume": control("run.resume", "resume"),
     "run.cancel": control("run.cancel", "cancel"),
     ...controlHandlers(core, { actor, receipt, wakeAll }),
+    ...resourceHandlers(core, { actor, receipt, wakeAll }),
     "decision.list": async ({ all }) => {
       await core.waiting.look();
       return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });

@@ -1,13 +1,16 @@
 /**
- * Proposals of a runner that are neither steps nor effects nor decisions: checkpoints, notifications, updates, settings and the
- * inputs of mounts. Each is one command of the store and one reply.
+ * Proposals of a runner that are neither steps nor effects nor decisions: checkpoints, sleeps, notifications, updates, settings
+ * and the inputs of mounts. Each is one command of the store and one reply.
  */
 import type { FromRunner } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Launch } from "../../state/store.ts";
 import type { RunSessionDeps } from "./run-session.ts";
 
-export type Proposal = Extract<FromRunner, { type: "checkpoint" | "notify" | "update" | "settings" | "enter" }>;
+export type Proposal = Extract<
+  FromRunner,
+  { type: "checkpoint" | "sleep" | "notify" | "update" | "settings" | "enter" }
+>;
 
 export interface Taken {
   readonly result: JsonValue;
@@ -33,6 +36,12 @@ export async function take(
         summary,
       });
       return { result: { requestId, shortId }, parks: true };
+    }
+    case "sleep": {
+      const { nodeId, reason, step, wake: when } = frame;
+      const { wakeAt } = await store.timers.set({ claim, step, nodeId, wake: when, reason });
+      wake.timers();
+      return { result: { wakeAt }, parks: true };
     }
     case "notify": {
       const { audience, kind, message, nodeId, step } = frame;

@@ -190,6 +190,7 @@ export class RunSession {
         return;
       }
       case "checkpoint":
+      case "sleep":
       case "notify":
       case "update":
       case "settings":

@@ -4,6 +4,7 @@
 import { forChat } from "../../contracts/decision/card.ts";
 import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
+import type { Reader } from "../../contracts/reader.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
 import type { Pressable } from "../channels/operator/answer.ts";
@@ -42,6 +43,14 @@ export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
   const sql = "SELECT audience FROM notifications WHERE notification_id = ?";
   const audience = tx.get<{ audience: string | null }>(sql, notificationId)?.audience ?? null;
   return audience === null ? [] : [audience];
+}
+
+/** The frame with its content for this reader. */
+export function forReader(frame: Frame, reader: Reader | undefined): Frame {
+  const { content } = frame;
+  if (content === null || reader === undefined) return frame;
+  if (content.kind !== "card") return { ...frame, content: { ...content, ...reader } };
+  return { ...frame, content: { ...content, card: { ...content.card, ...reader } } };
 }
 
 const POST = { op: "post", part: null, reference: null } as const;

@@ -2,6 +2,7 @@
  * Which message goes out next on a channel. In one place (chat) one message at a time is on its way; posts keep their order per
  * destination; edits overtake posts that wait for their next attempt; a place that the service wants left alone is left alone.
  */
+import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { Perform } from "../../contracts/protocol/channel.ts";
 import { deadError, isReachable } from "../channels/places.ts";
 import { isPaced, pacedUntil } from "../channels/pace.ts";
@@ -10,7 +11,7 @@ import { defineCommand } from "../command.ts";
 import type { Access } from "../decisions/access.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
-import { audiencesOf, frameOf } from "./content.ts";
+import { audiencesOf, forReader, frameOf } from "./content.ts";
 import { partsOf, progressOf } from "./part-rows.ts";
 import { refuseAll } from "./refuse.ts";
 import { EFFECT_COLUMNS, recordAttempt, type EffectRow } from "./rows.ts";
@@ -47,9 +48,22 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
     fromPart,
     ...(access !== null && isProtected(tx, effect, access) ? { protect: true } : {}),
     ...(effect.plain === 1 ? { plain: true as const } : {}),
-    ...frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone ?? access?.timeZone }),
+    ...forReader(
+      frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone }),
+      access === null ? undefined : readerOf(access, readAt(tx, effect)),
+    ),
   };
 });
+
+/** Where a message is read, and by whom. */
+function readAt(tx: Tx, effect: EffectRow): ReadAt {
+  return {
+    channelId: effect.channelId as string,
+    place: effect.place as string,
+    topic: effect.destination?.split("/")[2] ?? null,
+    audiences: () => audiencesOf(tx, effect),
+  };
+}
 
 /** Whether an audience of a post wants it protected; by the live configuration. An edit keeps what its message has. */
 function isProtected(tx: Tx, effect: EffectRow, { audiences }: Access): boolean {

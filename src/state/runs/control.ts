@@ -6,6 +6,7 @@ import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { letGo, parkQueue, queueOf, requeueRun } from "./queueing.ts";
+import { pendingTimer } from "../timers/rows.ts";
 import { ackOf, openAttempt, type RunAck, type RunRow, runByRef } from "./rows.ts";
 
 export interface RunControl {
@@ -110,7 +111,7 @@ export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
 }
 
 /** What keeps a run from being resumed. */
-export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "unsettled";
+export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "sleeps" | "unsettled";
 
 function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
   run.paused = paused;
@@ -134,6 +135,14 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
         remedy: `Answer it: \`holdpoint answer ${checkpoint.shortId} <json|text>\`, or cancel the run.`,
       },
     );
+  }
+  const timer = pendingTimer(tx, run.runNo);
+  if (timer !== undefined) {
+    const wakeAt = new Date(timer.wakeAt).toISOString();
+    return new HoldpointError("runState", `Run ${run.runId} sleeps and goes on by itself at ${wakeAt}.`, {
+      details: { obstacle: "sleeps" satisfies Obstacle, wakeAt: timer.wakeAt },
+      remedy: "Wait until then, or cancel the run.",
+    });
   }
   if (openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {

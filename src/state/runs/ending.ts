@@ -6,6 +6,7 @@ import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
 import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
+import { cancelTimerOf } from "../timers/cancel.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { closeQueue, letGo, type RunnerEnd } from "./queueing.ts";
 import { packError, type RunRow } from "./rows.ts";
@@ -42,6 +43,7 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
     run.runNo,
   );
   cancelCheckpointOf(tx, run.runNo);
+  cancelTimerOf(tx, run.runNo);
   if (ending.status !== "completed") cancelFollowUpsOf(tx, run.runNo, ending.status);
   // Somebody took the run back: what it had not told yet is no news any more.
   if (ending.status === "cancelled") cancelPending(tx, "run_no = ? AND purpose = 'notification'", run.runNo);

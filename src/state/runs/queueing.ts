@@ -9,6 +9,7 @@ import { packError, type RunRow, SERVER_ACTOR } from "./rows.ts";
 export type ParkReason =
   | "decision"
   | "checkpoint"
+  | "timer"
   | "paused"
   | "workflowSourceChanged"
   | "effectAmbiguous"

@@ -34,6 +34,9 @@ export interface RunListRow {
   /** Short id of the checkpoint that it waits for, and what that says. */
   readonly pendingCheckpoint: string | null;
   readonly checkpointSummary: string | null;
+  /** When it goes on by itself, for a sleeping run, and what it waits for. */
+  readonly wakeAt: number | null;
+  readonly sleepReason: string | null;
   readonly error: JsonValue | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -106,13 +109,14 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
   q.available_at AS availableAt,
   (SELECT count(*) FROM effects e WHERE e.run_no = r.run_no AND e.purpose = 'action' AND e.status = 'ambiguous') AS ambiguousEffects,
   (SELECT fingerprint FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending') AS pendingDecision,
-  i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary,
+  i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary, t.wake_at AS wakeAt, t.reason AS sleepReason,
   r.error, r.created_at AS createdAt, r.updated_at AS updatedAt, r.finished_at AS finishedAt,
   r.workflow_path AS workflowPath, p.canonical_path AS projectPath, r.definition_digest AS definitionDigest,
   r.continuations
   FROM runs r JOIN resources s USING (resource_no) JOIN run_queue q USING (run_no) JOIN projects p USING (project_no)
   LEFT JOIN node_attempts a ON a.run_no = r.run_no AND a.attempt_no = r.attempt_no
-  LEFT JOIN interactive_requests i ON i.run_no = r.run_no AND i.status = 'pending'`;
+  LEFT JOIN interactive_requests i ON i.run_no = r.run_no AND i.status = 'pending'
+  LEFT JOIN run_timers t ON t.run_no = r.run_no AND t.status = 'pending'`;
 
 type RawRun = Omit<
   RunDetailRow,
@@ -273,12 +277,12 @@ export const reads = (db: ReadDb) => ({
   /** Runs that wait for an answer, by pages, with what they will be continued from. */
   waitingSources: (after: number): WaitingSources[] => waitingSources(db, after),
 
-  /** Number of runs by status; one that is parked with a cause, and for no question or pause, counts as `parked`. */
+  /** Number of runs by status; one that is parked with a cause, and for no question, time or pause, counts as `parked`. */
   counts: (): Record<string, number> =>
     Object.fromEntries(
       db
         .all<{ status: string; n: number }>(
-          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'paused', 'effectAmbiguous') THEN 'parked'
+          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'timer', 'paused', 'effectAmbiguous') THEN 'parked'
              ELSE r.status END AS status, count(*) AS n FROM runs r JOIN run_queue q USING (run_no) GROUP BY 1`,
         )
         .map(({ status, n }) => [status, n]),

@@ -1,6 +1,6 @@
 /**
- * A run that waits for a person, and what becomes of it: the parts of the commands of decisions and checkpoints that belong
- * to the run.
+ * A run that waits for a person or a time, and what becomes of it: the parts of the commands of decisions, checkpoints and timers
+ * that belong to the run.
  */
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import { next } from "../../contracts/states.ts";
@@ -11,7 +11,9 @@ import { letGo, parkQueue, requeueRun } from "./queueing.ts";
 import { openAttempt, type RunRow, runByNo } from "./rows.ts";
 
 /** What a run can wait for. */
-export type WaitKind = "decision" | "checkpoint";
+export type WaitKind = "decision" | "checkpoint" | "timer";
+
+const WAIT_EVENT = { decision: "decisionRequested", checkpoint: "checkpointRequested", timer: "timerSet" } as const;
 
 /**
  * The open attempt and its run begin to wait: queue parked with the kind as reason, claim released, runner row closed. The
@@ -37,7 +39,7 @@ export function waitFor(
     run.runNo,
     open.attemptNo,
   );
-  run.status = next("run", run.status, at.kind === "decision" ? "decisionRequested" : "checkpointRequested");
+  run.status = next("run", run.status, WAIT_EVENT[at.kind]);
   tx.run("UPDATE runs SET status = ?, updated_at = ? WHERE run_no = ?", run.status, tx.now, run.runNo);
   parkQueue(tx, run.runNo, at.kind, null);
   letGo(tx, run, "exited");
