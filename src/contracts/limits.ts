@@ -486,9 +486,9 @@ export const ALERT = {
   keyUnits: 200,
   subjectUnits: 120,
   titleUnits: 200,
-  /** Lines of evidence, and units of each: together with all words around them one message. */
-  lines: 8,
-  lineUnits: 400,
+  /** Lines of evidence, and units of all: together with the words around them one message. */
+  lines: 100,
+  linesUnits: 3_200,
   /** Changes within the window that make an alert unstable: it came, went, and came again. */
   flapChanges: 3,
   flapWindowMs: 10 * 60_000,

@@ -1,9 +1,12 @@
 /** A notification as a chat shows it: what a run said, and which run it was. Words around it are in renderers/text. */
 import { z } from "zod";
+import { severitySchema } from "./alert.ts";
 import { NOTIFY } from "./limits.ts";
 
 export const notificationModelSchema = z.strictObject({
   level: z.enum(["progress", "final"]),
+  /** Left out: info. */
+  severity: severitySchema.optional(),
   workflowName: z.string(),
   title: z.string().nullable(),
   runShortId: z.string(),

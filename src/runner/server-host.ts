@@ -119,8 +119,9 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify({ audience, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
-    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null } as const;
+  async notify({ visit: _visit, ...said }: NotificationAsked): Promise<{ index: number }> {
+    const { audience = null, groupKey = null } = said;
+    const asked = { type: "notify", ...said, audience, groupKey } as const;
     const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }

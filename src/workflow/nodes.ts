@@ -125,11 +125,18 @@ export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): 
     case "sleep":
       return { type: node.type, timeoutMs: null };
     case "notify": {
-      const { audience, kind } = node;
+      const { audience, groupKey, kind, severity, silent } = node;
       return {
         type: "notify",
         timeoutMs: WORKFLOW.nodeTimeoutMs,
-        notify: audience === undefined ? { kind } : { kind, audience },
+        // What is not set is left out, so that definitions without it keep their digest.
+        notify: {
+          kind,
+          ...(audience === undefined ? {} : { audience }),
+          ...(severity === "info" ? {} : { severity }),
+          ...(groupKey === undefined ? {} : { keyed: true as const }),
+          ...(silent ? { silent: true as const } : {}),
+        },
       };
     }
     case "agent": {

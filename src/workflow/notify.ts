@@ -1,4 +1,5 @@
 /** Notify nodes: a passive message, which starts no turn of a model. */
+import { severitySchema, type Severity } from "../contracts/alert.ts";
 import { HoldpointError } from "../contracts/errors.ts";
 import type { NodeContext } from "./context.ts";
 import { checkFunction, type NodeTypes } from "./node-types.ts";
@@ -12,6 +13,9 @@ export interface NotifyNode<Input = any, Outputs extends object = any, Output = 
   readonly kind: "progress" | "final";
   readonly message: string | ((context: NodeContext<any, any>) => string | Promise<string>);
   readonly audience: string | undefined;
+  readonly severity: Severity;
+  readonly groupKey: string | ((context: NodeContext<any, any>) => string | Promise<string>) | undefined;
+  readonly silent: boolean;
 }
 
 /** The output of a notify node. */
@@ -26,6 +30,10 @@ export interface Notified {
  * A message to the session that started the run, and with `audience` to its destinations in chat. Stored once, however
  * often the step is repeated. At most 16,000 characters.
  *
+ * With `groupKey`, messages of one run under the same key are one thing: the first `progress` is a message, later ones edit it, a
+ * higher `severity` is a new message, and `final` closes it with one in reply. Warnings and critical ones can be acknowledged and
+ * snoozed in the chat. The text is at most 3,000 characters then.
+ *
  * @example
  * const report = notify({ kind: "progress", message: ({ outputs }) => `${outputs.count.n} files done.` });
  */
@@ -34,8 +42,14 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
   readonly message: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
   /** Name of an audience in the configuration. */
   readonly audience?: string;
+  /** Left out: `info`. */
+  readonly severity?: Severity;
+  /** What makes messages of the run the same thing; with `audience` only. */
+  readonly groupKey?: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
+  /** True: chats make no sound. */
+  readonly silent?: boolean;
 }): NotifyNode<Input, Outputs, Notified> {
-  const { audience, kind, message } = options;
+  const { audience, groupKey, kind, message, severity = "info", silent = false } = options;
   if (kind !== "progress" && kind !== "final") {
     throw new HoldpointError(
       "workflowInvalid",
@@ -49,5 +63,16 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
       "The audience of a notification is the name of one in the configuration.",
     );
   }
-  return Object.freeze({ type: "notify", kind, message, audience });
+  if (!severitySchema.safeParse(severity).success) throw invalid("severity", "info, warning or critical", severity);
+  if (typeof silent !== "boolean") throw invalid("silent", "true or false", silent);
+  if (groupKey !== undefined) {
+    if (audience === undefined)
+      throw new HoldpointError("workflowInvalid", "A notification has a groupKey only with an audience.");
+    if (typeof groupKey !== "string") checkFunction(groupKey, "notify", "groupKey");
+  }
+  return Object.freeze({ type: "notify", kind, message, audience, severity, groupKey, silent });
+}
+
+function invalid(field: string, wanted: string, seen: unknown): HoldpointError {
+  return new HoldpointError("workflowInvalid", `The ${field} of a notification is ${wanted}; it is ${String(seen)}.`);
 }

@@ -10,8 +10,12 @@ import type {
   Severity,
 } from "../../../src/contracts/alert.ts";
 import type { AlertReply } from "../../../src/contracts/decision/alert-codes.ts";
+import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
+import { inert } from "../../../src/contracts/decision/inert.ts";
 import { ALERT } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
+import { originLine } from "./card.ts";
+import { notificationGlyph } from "./notification.ts";
 import { clock, day, duration } from "./time.ts";
 import { byName, CUT, quote, short } from "./words.ts";
 
@@ -58,11 +62,14 @@ export function alertHeading(alert: AlertModel): {
   switch (alert.kind) {
     case "card": {
       const text = alert.state === "flapping" ? `${subjectOf(alert)} keeps changing` : alertTitle(alert);
-      const rest: Phrase = alert.state === "recovered" ? [" \u00b7 over"] : [];
-      return { glyph: glyphOf(alert), text, rest };
+      if (isReport(alert))
+        return { glyph: GLYPH[alert.severity], text, rest: alert.state === "recovered" ? [" \u00b7 done"] : [] };
+      return { glyph: glyphOf(alert), text, rest: alert.state === "recovered" ? [" \u00b7 over"] : [] };
     }
     case "closing":
-      return { glyph: OVER, text: overTitle(alert), rest: [] };
+      return isReport(alert)
+        ? { glyph: notificationGlyph("final", alert.severity), text: alertTitle(alert), rest: [] }
+        : { glyph: OVER, text: overTitle(alert), rest: [] };
     case "reminder":
       return { glyph: GLYPH[alert.severity], text: `Still: ${alertTitle(alert)}`, rest: [] };
     case "digest": {
@@ -94,9 +101,27 @@ function overTitle(alert: Kind<"closing">): string {
   return `${subjectOf(alert)} is ${CONDITION[condition].over}`;
 }
 
-/** A line of evidence. */
-export function alertLine(line: AlertLine): Phrase {
-  return [short(line, ALERT.lineUnits)];
+/** What a workflow reports is its own story, and no condition of something outside. */
+function isReport({ origin: given }: { readonly origin?: AlertOrigin | undefined }): boolean {
+  return given?.kind === "workflow";
+}
+
+/** A line of evidence as text. */
+function alertLine(line: AlertLine): string {
+  return inert(line).trimEnd();
+}
+
+/** Made visible, a text may be much longer than it was; together they keep within one message. */
+function linesOf(lines: readonly AlertLine[]): Phrase[] {
+  const phrases: Phrase[] = [];
+  let room: number = ALERT.linesUnits;
+  for (const line of lines) {
+    const text = cutToUnits(alertLine(line), room);
+    phrases.push([text]);
+    room -= text.length + 1;
+    if (room < 1) break;
+  }
+  return phrases;
 }
 
 /** The lines under the first one. */
@@ -111,9 +136,11 @@ export function alertBody(alert: AlertModel): Phrase[] {
 function bodyOf(alert: AlertModel): Phrase[] {
   switch (alert.kind) {
     case "card":
-      return [...alert.lines.map(alertLine), ...standing(alert), ...doneLines(alert), ...origin(alert.origin)];
+      return [...linesOf(alert.lines), ...standing(alert), ...doneLines(alert), ...origin(alert.origin)];
     case "closing":
-      return [span(alert), ...unstable(alert), ...alert.lines.map(alertLine)];
+      return isReport(alert)
+        ? [...linesOf(alert.lines), ...origin(alert.origin)]
+        : [span(alert), ...unstable(alert), ...linesOf(alert.lines)];
     case "reminder":
       return [reminder(alert)];
     case "digest":
@@ -139,6 +166,7 @@ function bodyOf(alert: AlertModel): Phrase[] {
 
 function standing(alert: Kind<"card">): Phrase[] {
   const { at, changes, holds, seen, since, state, until } = alert;
+  if (isReport(alert)) return [];
   if (state === "recovered")
     return [["It lasted ", duration((until ?? at) - since), ": ", day(since), " to ", clock(until ?? at), "."]];
   if (state === "flapping") {
@@ -162,8 +190,8 @@ function doneLines({ acknowledged, repair, snoozed, state }: Kind<"card">): Phra
 
 function origin(given: AlertOrigin | undefined): Phrase[] {
   if (given === undefined) return [];
-  const run = given.run === undefined ? "" : ` \u00b7 run ${short(given.run, CUT.run)}`;
-  return [[`${given.kind} ${short(given.name, CUT.workflow)}${run}`]];
+  if (given.kind === "workflow") return [[originLine(given.name, given.run ?? "")]];
+  return [[`monitor ${short(given.name, CUT.workflow)}`]];
 }
 
 /** "It was down from 03:10 to 03:25; the alert could not be delivered then." */

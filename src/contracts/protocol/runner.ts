@@ -11,6 +11,7 @@
  * `…Ref` instead of `…`; what the server hands over that way is fetched with `content.read`.
  */
 import { z } from "zod";
+import { severitySchema } from "../alert.ts";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
@@ -287,6 +288,9 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     kind: z.enum(["progress", "final"]),
     message: z.string().max(NOTIFY.messageChars),
     audience: z.string().nullable(),
+    severity: severitySchema,
+    groupKey: z.string().nullable(),
+    silent: z.boolean(),
   }),
   /** Result: the receipt of the update. */
   z.strictObject({

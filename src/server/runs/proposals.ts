@@ -44,7 +44,7 @@ export async function take(
       return { result: { wakeAt }, parks: true };
     }
     case "notify": {
-      const { audience, kind, message, nodeId, step } = frame;
+      const { audience, groupKey, kind, message, nodeId, severity, silent, step } = frame;
       const { index } = await store.notifications.send({
         claim,
         step,
@@ -52,6 +52,9 @@ export async function take(
         kind,
         message,
         audience,
+        severity,
+        groupKey,
+        silent,
         access: access(),
       });
       if (audience !== null) wake.channels();

@@ -161,7 +161,13 @@ export function checkLines(lines: readonly string[]): void {
     throw new HoldpointError("alertInvalid", `An alert has ${lines.length} lines; the limit is ${ALERT.lines}.`, {
       details: { limit: ALERT.lines, seen: lines.length },
     });
-  for (const line of lines) bounded("line", line, ALERT.lineUnits);
+  const units = lines.reduce((sum, line) => sum + line.length + 1, 0);
+  if (units > ALERT.linesUnits)
+    throw new HoldpointError(
+      "alertInvalid",
+      `The lines of an alert have ${units} characters; the limit is ${ALERT.linesUnits}.`,
+      { details: { limit: ALERT.linesUnits, seen: units } },
+    );
 }
 
 export function bounded(field: string, text: string, limit: number): void {
