@@ -16,6 +16,7 @@ export interface NotifyNode<Input = any, Outputs extends object = any, Output = 
   readonly severity: Severity;
   readonly groupKey: string | ((context: NodeContext<any, any>) => string | Promise<string>) | undefined;
   readonly silent: boolean;
+  readonly format: "markdown" | undefined;
 }
 
 /** The output of a notify node. */
@@ -48,8 +49,13 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
   readonly groupKey?: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
   /** True: chats make no sound. */
   readonly silent?: boolean;
+  /**
+   * `markdown`: chats show its bold, lists, code and tables as such. Links are shown with their address, images and HTML as text.
+   * Left out: the message is text, shown exactly. Not with `groupKey`.
+   */
+  readonly format?: "markdown";
 }): NotifyNode<Input, Outputs, Notified> {
-  const { audience, groupKey, kind, message, severity = "info", silent = false } = options;
+  const { audience, format, groupKey, kind, message, severity = "info", silent = false } = options;
   if (kind !== "progress" && kind !== "final") {
     throw new HoldpointError(
       "workflowInvalid",
@@ -63,14 +69,17 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
       "The audience of a notification is the name of one in the configuration.",
     );
   }
+  if (format !== undefined && format !== "markdown") throw invalid("format", '"markdown" or left out', format);
   if (!severitySchema.safeParse(severity).success) throw invalid("severity", "info, warning or critical", severity);
   if (typeof silent !== "boolean") throw invalid("silent", "true or false", silent);
   if (groupKey !== undefined) {
     if (audience === undefined)
       throw new HoldpointError("workflowInvalid", "A notification has a groupKey only with an audience.");
+    if (format !== undefined)
+      throw new HoldpointError("workflowInvalid", "A notification with a groupKey is plain text; it has no format.");
     if (typeof groupKey !== "string") checkFunction(groupKey, "notify", "groupKey");
   }
-  return Object.freeze({ type: "notify", kind, message, audience, severity, groupKey, silent });
+  return Object.freeze({ type: "notify", kind, message, audience, format, severity, groupKey, silent });
 }
 
 function invalid(field: string, wanted: string, seen: unknown): HoldpointError {

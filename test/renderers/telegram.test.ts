@@ -383,6 +383,7 @@ describe("what people are told", () => {
       from: NOON,
       to: NOON,
       have: 1,
+      count: 2,
       need: 2,
       limit: 3,
       seen: 1,

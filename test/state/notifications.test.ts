@@ -61,6 +61,23 @@ describe("a notification with an audience", () => {
     expect(world.store.read.effects.list({ all: true })).toMatchObject([{ status: "applied" }, { status: "applied" }]);
   });
 
+  it("says that its text is Markdown, where the workflow said so", async () => {
+    const world = await World.open();
+    const { claim } = await running(world.store, world.epoch, TELLING);
+    const said = {
+      kind: "final",
+      message: "**Done**",
+      format: "markdown",
+      audience: "both",
+      severity: "info",
+      groupKey: null,
+      silent: false,
+    } as const;
+    await world.store.notifications.send({ claim, step: 0, nodeId: "tell", access: world.access, ...said });
+    const [frame] = await world.drain();
+    expect(notificationOf(frame as Perform)).toMatchObject({ format: "markdown", message: "**Done**" });
+  });
+
   it("keeps number and text of its first attempt when the node is executed again", async () => {
     const { launch, world } = await told();
     await world.store.runs.runnerEnded({ runnerEpoch: launch.claim.runnerEpoch, outcome: "crashed", error: null });

@@ -484,8 +484,8 @@ export const OPERATIONS = {
     }),
     effectSummarySchema,
   ),
-  ...ALERT_OPERATIONS,
   ...RESOURCE_OPERATIONS,
+  ...ALERT_OPERATIONS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

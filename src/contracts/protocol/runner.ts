@@ -15,6 +15,7 @@ import { severitySchema } from "../alert.ts";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
+import { notificationFormatSchema } from "../notification.ts";
 import { proposedSettingsSchema, settingsVersionSchema } from "../settings.ts";
 import { sleepWakeSchema } from "../sleep.ts";
 import { updateEnvelopeSchema } from "../update.ts";
@@ -287,6 +288,7 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     nodeId: z.string(),
     kind: z.enum(["progress", "final"]),
     message: z.string().max(NOTIFY.messageChars),
+    format: notificationFormatSchema.optional(),
     audience: z.string().nullable(),
     severity: severitySchema,
     groupKey: z.string().nullable(),

@@ -44,13 +44,14 @@ export async function take(
       return { result: { wakeAt }, parks: true };
     }
     case "notify": {
-      const { audience, groupKey, kind, message, nodeId, severity, silent, step } = frame;
+      const { audience, format, groupKey, kind, message, nodeId, severity, silent, step } = frame;
       const { index } = await store.notifications.send({
         claim,
         step,
         nodeId,
         kind,
         message,
+        format: format ?? null,
         audience,
         severity,
         groupKey,

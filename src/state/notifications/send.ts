@@ -26,6 +26,8 @@ export interface SendInput {
   readonly nodeId: string;
   readonly kind: "progress" | "final";
   readonly message: string;
+  /** How it is written; left out or null: it is text. */
+  readonly format?: "markdown" | null;
   /** Whom it is sent to in chat; null = the origin session only. */
   readonly audience: string | null;
   readonly severity: Severity;
@@ -40,7 +42,7 @@ export interface SendInput {
  * may have been read. Throws `claimLost`, `protocolRejected`, `audienceUnknown`, `outputTooLarge`.
  */
 export const send = defineCommand("notifications.send", (tx, input: SendInput): { index: number } => {
-  const { access, audience, claim, groupKey, kind, message, nodeId, severity, silent } = input;
+  const { access, audience, claim, format = null, groupKey, kind, message, nodeId, severity, silent } = input;
   const run = claimedRun(tx, claim);
   const open = openAttempt(tx, run);
   if (open?.status !== "running" || open.nodeId !== nodeId || run.steps !== input.step) {
@@ -68,8 +70,8 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
   const index =
     tx.get<{ count: number }>('SELECT count(*) AS "count" FROM notifications WHERE run_no = ?', run.runNo)?.count ?? 0;
   tx.run(
-    `INSERT INTO notifications (notification_id, run_no, notification_index, node_id, visit, kind, message, audience, severity, group_key, silent, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO notifications (notification_id, run_no, notification_index, node_id, visit, kind, message, format, audience, severity, group_key, silent, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     notificationId,
     run.runNo,
     index,
@@ -77,6 +79,7 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     open.visit,
     kind,
     tx.pack(message),
+    format,
     audience,
     severity,
     groupKey,

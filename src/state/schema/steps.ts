@@ -98,6 +98,7 @@ CREATE TABLE notifications (
   visit INTEGER NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('progress','final')),
   message TEXT NOT NULL,
+  format TEXT CHECK (format = 'markdown'),
   audience TEXT,
   severity TEXT NOT NULL CHECK (severity IN ('info','warning','critical')),
   -- With a key it is told by an alert (schema/alerts.ts), which later ones edit.

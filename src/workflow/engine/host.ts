@@ -85,6 +85,8 @@ export interface NotificationAsked {
   readonly visit: number;
   readonly kind: "progress" | "final";
   readonly message: string;
+  /** Left out: text. */
+  readonly format?: "markdown" | undefined;
   /** Whom it is sent to in chat; without it the origin session only. */
   readonly audience: string | undefined;
   readonly severity: Severity;

@@ -114,12 +114,13 @@ export function performNotify(node: NotifyNode, performance: Performance): Promi
         { details: { limit: NOTIFY.messageChars, seen: message.length } },
       );
     }
-    const { audience, kind, severity, silent } = node;
+    const { audience, format, kind, severity, silent } = node;
     const groupKey: unknown = await describe(performance, node.groupKey, WORKFLOW.nodeTimeoutMs);
     if (groupKey !== undefined && typeof groupKey !== "string") throw notText("groupKey", nodeId, groupKey);
+    const written = format === undefined ? {} : { format };
+    const asked = { step, nodeId, visit, kind, message, ...written, audience, severity, groupKey, silent };
     needed(host, "notify", `Notification "${nodeId}"`);
     await wait(host.barrier());
-    const asked = { step, nodeId, visit, kind, message, audience, severity, groupKey, silent };
     const stored = await wait(host.notify?.(asked) ?? never());
     return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
   });
