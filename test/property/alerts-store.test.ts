@@ -104,7 +104,7 @@ class Story {
     const perform = await chat.next();
     if (perform === null) return;
     if (how === "accepted") return chat.show(perform);
-    if ((await chat.dispatch(perform, 1)).go === false) return;
+    if (!(await chat.dispatch(perform, 1)).go) return;
     if (how === "notSent") await chat.finish(perform, "notSent");
     else if (how === "429") await chat.finish(perform, "rejected", { retryAfterMs: 30_000 });
     else {

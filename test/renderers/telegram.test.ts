@@ -402,7 +402,6 @@ describe("what people are told", () => {
       status: { kind: "expired", at: NOON },
       channels: ["telegram:ops", "pi"],
       number: 2,
-      count: 3,
       last: false,
       askedAt: NOON,
       missing: [long, long],
