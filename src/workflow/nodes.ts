@@ -129,10 +129,10 @@ export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): 
       return {
         type: "notify",
         timeoutMs: WORKFLOW.nodeTimeoutMs,
-        // What is not set is left out, so that definitions without it keep their digest.
+        // What is not set is left out, so that definitions without it keep their digest; what a function makes, nobody knows before.
         notify: {
           kind,
-          ...(audience === undefined ? {} : { audience }),
+          ...(typeof audience === "string" ? { audience } : {}),
           ...(severity === "info" ? {} : { severity }),
           ...(groupKey === undefined ? {} : { keyed: true as const }),
           ...(silent ? { silent: true as const } : {}),

@@ -12,7 +12,8 @@ export interface NotifyNode<Input = any, Outputs extends object = any, Output = 
   readonly type: "notify";
   readonly kind: "progress" | "final";
   readonly message: string | ((context: NodeContext<any, any>) => string | Promise<string>);
-  readonly audience: string | undefined;
+  readonly audience: string | undefined | ((context: NodeContext<any, any>) => string | null | undefined);
+  readonly ifConfigured: boolean;
   readonly severity: Severity;
   readonly groupKey: string | ((context: NodeContext<any, any>) => string | Promise<string>) | undefined;
   readonly silent: boolean;
@@ -29,7 +30,8 @@ export interface Notified {
 
 /**
  * A message to the session that started the run, and with `audience` to its destinations in chat. Stored once, however
- * often the step is repeated. At most 16,000 characters.
+ * often the step is repeated. At most 16,000 characters. A function makes the audience of each message; null is none. An audience
+ * that is not configured fails the node, unless `ifConfigured` says that the message is for the session alone then.
  *
  * With `groupKey`, messages of one run under the same key are one thing: the first `progress` is a message, later ones edit it, a
  * higher `severity` is a new message, and `final` closes it with one in reply. Warnings and critical ones can be acknowledged and
@@ -42,7 +44,9 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
   readonly kind: "progress" | "final";
   readonly message: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
   /** Name of an audience in the configuration. */
-  readonly audience?: string;
+  readonly audience?: string | ((context: NodeContext<Input, Outputs>) => string | null | undefined);
+  /** Without such an audience the message is stored, and sent to nobody in chat. */
+  readonly ifConfigured?: boolean;
   /** Left out: `info`. */
   readonly severity?: Severity;
   /** What makes messages of the run the same thing; with `audience` only. */
@@ -55,7 +59,16 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
    */
   readonly format?: "markdown";
 }): NotifyNode<Input, Outputs, Notified> {
-  const { audience, format, groupKey, kind, message, severity = "info", silent = false } = options;
+  const {
+    audience,
+    format,
+    groupKey,
+    ifConfigured = false,
+    kind,
+    message,
+    severity = "info",
+    silent = false,
+  } = options;
   if (kind !== "progress" && kind !== "final") {
     throw new HoldpointError(
       "workflowInvalid",
@@ -63,10 +76,10 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
     );
   }
   if (typeof message !== "string") checkFunction(message, "notify", "message");
-  if (audience !== undefined && (typeof audience !== "string" || audience === "")) {
+  if (audience !== undefined && typeof audience !== "function" && (typeof audience !== "string" || audience === "")) {
     throw new HoldpointError(
       "workflowInvalid",
-      "The audience of a notification is the name of one in the configuration.",
+      "The audience of a notification is the name of one in the configuration, or a function that gives it.",
     );
   }
   if (format !== undefined && format !== "markdown") throw invalid("format", '"markdown" or left out', format);
@@ -79,7 +92,7 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
       throw new HoldpointError("workflowInvalid", "A notification with a groupKey is plain text; it has no format.");
     if (typeof groupKey !== "string") checkFunction(groupKey, "notify", "groupKey");
   }
-  return Object.freeze({ type: "notify", kind, message, audience, format, severity, groupKey, silent });
+  return Object.freeze({ type: "notify", kind, message, audience, ifConfigured, format, severity, groupKey, silent });
 }
 
 function invalid(field: string, wanted: string, seen: unknown): HoldpointError {

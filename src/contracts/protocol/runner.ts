@@ -293,6 +293,8 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     severity: severitySchema,
     groupKey: z.string().nullable(),
     silent: z.boolean(),
+    /** An audience that is not configured is none. */
+    ifConfigured: z.boolean(),
   }),
   /** Result: the receipt of the update. */
   z.strictObject({

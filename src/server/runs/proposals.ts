@@ -44,7 +44,7 @@ export async function take(
       return { result: { wakeAt }, parks: true };
     }
     case "notify": {
-      const { audience, format, groupKey, kind, message, nodeId, severity, silent, step } = frame;
+      const { audience, format, groupKey, ifConfigured, kind, message, nodeId, severity, silent, step } = frame;
       const { index } = await store.notifications.send({
         claim,
         step,
@@ -56,6 +56,7 @@ export async function take(
         severity,
         groupKey,
         silent,
+        ifConfigured,
         access: access(),
       });
       if (audience !== null) wake.channels();

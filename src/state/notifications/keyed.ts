@@ -16,7 +16,7 @@ type Keyed = SendInput & { readonly audience: string; readonly groupKey: string 
 
 /** False for a final message that closes nothing: it is told like any other. Throws `alertInvalid`. */
 export function tellKeyed(tx: Tx, run: RunRow, said: Keyed): boolean {
-  const { access, audience, claim, kind, message, severity, silent } = said;
+  const { access, audience, claim, kind, message, severity = "info", silent = false } = said;
   const key = { access, audience, groupKey: `${run.runId}/${said.groupKey}`, actor: runnerActor(claim) } as const;
   const lines = message.split("\n");
   if (kind === "final") {

@@ -30,10 +30,13 @@ export interface SendInput {
   readonly format?: "markdown" | null;
   /** Whom it is sent to in chat; null = the origin session only. */
   readonly audience: string | null;
-  readonly severity: Severity;
+  /** An audience that is not configured is none, instead of an error. */
+  readonly ifConfigured?: boolean;
+  /** Left out: info. */
+  readonly severity?: Severity;
   /** With it, messages of this run under the same key are one thing: edited, and closed by the final one. */
-  readonly groupKey: string | null;
-  readonly silent: boolean;
+  readonly groupKey?: string | null;
+  readonly silent?: boolean;
   readonly access: Access;
 }
 
@@ -42,7 +45,9 @@ export interface SendInput {
  * may have been read. Throws `claimLost`, `protocolRejected`, `audienceUnknown`, `outputTooLarge`.
  */
 export const send = defineCommand("notifications.send", (tx, input: SendInput): { index: number } => {
-  const { access, audience, claim, format = null, groupKey, kind, message, nodeId, severity, silent } = input;
+  const { access, claim, format = null, groupKey = null, kind, message, nodeId, severity = "info" } = input;
+  const there = input.ifConfigured !== true || Object.hasOwn(access.audiences, input.audience ?? "");
+  const audience = there ? input.audience : null;
   const run = claimedRun(tx, claim);
   const open = openAttempt(tx, run);
   if (open?.status !== "running" || open.nodeId !== nodeId || run.steps !== input.step) {
@@ -83,7 +88,7 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     audience,
     severity,
     groupKey,
-    silent ? 1 : 0,
+    input.silent === true ? 1 : 0,
     tx.now,
   );
   tx.event(run.resourceNo, {

@@ -93,6 +93,8 @@ export interface NotificationAsked {
   /** Under the same key, messages of the run are one thing. */
   readonly groupKey: string | undefined;
   readonly silent: boolean;
+  /** An audience that is not configured is none. */
+  readonly ifConfigured: boolean;
 }
 
 /** Which attempt publishes an update; the host accepts only the live one. */
