@@ -7,7 +7,7 @@
  */
 import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
 import type { IncludeTransition } from "../../contracts/include.ts";
-import { ADVANCE } from "../../contracts/limits.ts";
+import { ADVANCE, VALUE } from "../../contracts/limits.ts";
 import type { NodeResult, Position, StepEntry } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
@@ -168,6 +168,7 @@ export class Engine {
         const room = this.#host.advance(
           transitions === undefined ? step : { ...step, transitions },
           bytes + extra + ENTRY_BYTES,
+          performed.settlement,
         );
         if (room !== undefined) await this.#wait(epoch, room);
       } catch (error) {
@@ -185,12 +186,14 @@ export class Engine {
     throw new HoldpointError("protocolRejected", `The workflow has no node "${nodeId}" to go on with.`);
   }
 
-  #perform({ node }: CompiledNode): Performed | Promise<Performed> {
+  #perform(compiled: CompiledNode): Performed | Promise<Performed> {
+    const { node } = compiled;
     const { position } = this.#journal;
     const epoch = this.#epoch;
     const wait = <T>(promise: Promise<T>): Promise<T> => this.#wait(epoch, promise);
     const renew = (): Attempt => (this.#attempt = new Attempt(position.nodeId, this.#journal, this.#timers));
-    const performance: Performance = { attempt: renew(), position, host: this.#host, renew, wait };
+    const maySettleWithStep = (done: Performed): boolean => this.#maySettleWithStep(compiled, done);
+    const performance: Performance = { attempt: renew(), position, host: this.#host, maySettleWithStep, renew, wait };
     switch (node.type) {
       case "compute":
         return performCompute(node, performance);
@@ -211,6 +214,25 @@ export class Engine {
       case "settingsRoute":
         return performSettingsRoute(node, performance);
     }
+  }
+
+  /**
+   * Whether the settlement of an action may wait for its step: an action without code of its author before its reservation follows at
+   * once, so that nothing can come between that would hold up either.
+   */
+  #maySettleWithStep({ exitChecks }: CompiledNode, done: Performed): boolean {
+    if (this.#host.settlesWithSteps !== true || exitChecks !== undefined || done.kind === "parked") return false;
+    if (done.kind === "ok" && done.bytes > VALUE.outputBytes) return false;
+    const { marks, position } = this.#journal;
+    const { nodeId, step } = position;
+    const result: NodeResult =
+      done.kind === "ok"
+        ? { nodeId, outcome: "ok", output: done.output }
+        : { nodeId, outcome: done.kind, error: done.error };
+    const after = afterStep(this.#workflow.snapshot, result, step + 1, marks);
+    if (after.kind === "end" || after.transitions !== undefined) return false;
+    const following = this.#workflow.nodes.get(after.nodeId);
+    return following?.node.type === "action" && following.node.request === undefined && this.#prepared(following);
   }
 
   /** Whether the node may start at once: nothing to enter, inputs made, settings known and unchanged. */
