@@ -21,13 +21,11 @@ import { ContentExchange } from "./content-exchange.ts";
 import { type Proposal, take } from "./proposals.ts";
 import { resumeFrames } from "./resume-frames.ts";
 import { fileOf, readSource } from "./source-files.ts";
+import { Rewinds } from "./rewinds.ts";
 import { StepWatchdog } from "./step-watchdog.ts";
 
 /** A runner whose steps could not be written goes back after this long. */
 const STORAGE_RETRY_MS = 1_000;
-
-/** A runner that proposes the same refused step this often will not come to another opinion. */
-const REWINDS_PER_STEP = 3;
 
 export type SessionEnd = "parked" | "finished" | "claimLost" | "stopped" | "open";
 
@@ -70,12 +68,9 @@ export class RunSession {
   readonly #contents: ContentExchange;
   /** What the runner has registered and not reported gone: process id → pid. */
   readonly #groups = new Map<string, number>();
-  /** After a rewind, frames are ignored until the one that begins here. */
-  #rewoundTo: number | undefined;
+  readonly #rewinds = new Rewinds();
   /** The last steps that came with what is said of an effect, on their way to the disk. */
   #settling: Promise<unknown> | undefined;
-  #lastRewind = -1;
-  #rewindsHere = 0;
   #watchdog: StepWatchdog | undefined;
   #over = false;
   /** Called once when the runner has said `ready`, or ended before. */
@@ -152,7 +147,7 @@ export class RunSession {
     const what = `${frame.type} of run ${this.claimed.claim.runId}`;
     // Frames of steps were followed by others; for them the runner goes back instead.
     const steps = frame.type === "advance" ? frame : undefined;
-    if (steps !== undefined && this.#takenBack(steps)) return;
+    if (steps !== undefined && this.#rewinds.takesBack(steps.first)) return;
     // But what was done outside is told only once.
     const once = (): boolean => steps !== undefined && steps.settle === undefined;
     const written = untilWritten(this.#deps, what, () => this.#handle(frame), once);
@@ -339,14 +334,6 @@ export class RunSession {
     this.#send({ type: "reply", messageId, ok: true });
   }
 
-  /** Whether steps follow some that were refused. */
-  #takenBack({ first }: Steps): boolean {
-    if (this.#rewoundTo === undefined) return false;
-    if (first !== this.#rewoundTo) return true;
-    this.#rewoundTo = undefined;
-    return false;
-  }
-
   async #advance({ entries, first, reserve, settle }: Steps): Promise<void> {
     const result = await this.#deps.store.runs.advance({
       claim: this.claimed.claim,
@@ -356,16 +343,8 @@ export class RunSession {
       reserve,
     });
     if (result.rewind === undefined) return this.#stand(result, reserve?.messageId);
-    if (this.#rewoundTo !== undefined) return;
-    const { from, reason } = result.rewind;
-    // Settings may change as often as people like; every other refusal of the same step is the runner's defect.
-    if (reason === "settings") this.#lastRewind = -1;
-    this.#rewindsHere = from === this.#lastRewind ? this.#rewindsHere + 1 : 1;
-    this.#lastRewind = from;
-    if (this.#rewindsHere > REWINDS_PER_STEP) {
-      throw new HoldpointError("protocolRejected", `Step ${from} was refused ${this.#rewindsHere} times (${reason}).`);
-    }
-    this.#rewoundTo = from;
+    if (this.#rewinds.open) return;
+    this.#rewinds.refused(result.rewind.from, result.rewind.reason);
     this.#send({ type: "rewind", ...result.rewind });
   }
 
@@ -424,14 +403,14 @@ export class RunSession {
 
   /** After a while the runner repeats what could not be written, from where the database stands then. */
   async #rewindLater(): Promise<void> {
-    if (this.#rewoundTo !== undefined) return;
-    this.#rewoundTo = Number.POSITIVE_INFINITY;
+    if (this.#rewinds.open) return;
+    this.#rewinds.begin();
     await pause(this.#deps.clock, STORAGE_RETRY_MS, () => this.end !== "open");
     // The steps of an action, which are repeated until they are stored, come before those that are taken back.
     await this.#settling;
     const here = this.#deps.store.read.runs.position(this.claimed.claim.runNo);
     if (here === null || this.end !== "open") return;
-    this.#rewoundTo = here.from;
+    this.#rewinds.told(here.from);
     this.#send({ type: "rewind", reason: "notWritten", ...here });
   }
 

@@ -33,6 +33,7 @@ import {
 } from "./perform.ts";
 import type { Performance, Performed } from "./performed.ts";
 import type { RunScope } from "./scopes.ts";
+import { stepOf } from "./step.ts";
 import { processTimers, type EngineTimers } from "./timers.ts";
 import { deepFreeze } from "./values.ts";
 
@@ -63,8 +64,6 @@ const TURN_STEPS = ADVANCE.entriesPerFrame * ADVANCE.framesPerWrite;
 
 /** Room for the envelope of an entry in the count of unacknowledged bytes. */
 const ENTRY_BYTES = 128;
-
-type Done = Exclude<Performed, { kind: "parked" }>;
 
 export class Engine {
   readonly #workflow: CompiledWorkflow;
@@ -165,6 +164,11 @@ export class Engine {
             : await this.#cross(epoch, after.transitions, result.output ?? null);
         const step = { ...entry, next: after.nodeId };
         const extra = transitions === undefined ? 0 : Buffer.byteLength(JSON.stringify(transitions));
+        if (performed.settlement !== undefined) {
+          // Its reservation came from outside, so that others had their turn; what is gathered here waits for the next one.
+          turnBegan = this.#timers.now();
+          turnSteps = 0;
+        }
         const room = this.#host.advance(
           transitions === undefined ? step : { ...step, transitions },
           bytes + extra + ENTRY_BYTES,
@@ -377,34 +381,4 @@ function noSettings(): Promise<never> {
       "The workflow has settings, which cannot be kept here: the host has no settings.",
     ),
   );
-}
-
-function stepOf(
-  { nodeId, step }: Position,
-  settings: SettingsVersion | undefined,
-  performed: Done,
-  elapsed: number,
-): { result: NodeResult; entry: StepEntry; bytes: number } {
-  const durationMs = Math.max(0, Math.round(elapsed * 1_000) / 1_000);
-  if (performed.kind === "ok") {
-    const { bytes, output } = performed;
-    const result: NodeResult = Object.freeze({ nodeId, outcome: "ok", output });
-    const entry: StepEntry = { step, nodeId, outcome: "ok", output, durationMs, next: null };
-    return { result, entry: madeWith(entry, settings), bytes };
-  }
-  const { error, kind: outcome } = performed;
-  const result: NodeResult = Object.freeze({
-    nodeId,
-    outcome,
-    error: Object.freeze(error) as NodeResult["error"] & object,
-  });
-  const entry: StepEntry = { step, nodeId, outcome, error: result.error, durationMs, next: null };
-  // Errors are bounded, but counted as if they were as large as they may be.
-  return { result, entry: madeWith(entry, settings), bytes: 16_384 };
-}
-
-function madeWith(entry: StepEntry, settings: SettingsVersion | undefined): StepEntry {
-  if (settings === undefined) return entry;
-  const { changeNumber, scopeId } = settings;
-  return { ...entry, settings: { scopeId, changeNumber } };
 }
