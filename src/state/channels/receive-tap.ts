@@ -11,6 +11,7 @@ import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
+import { receiveAlertTap } from "./receive-alert.ts";
 import { receiveButton } from "./receive-button.ts";
 import { queuePrompt, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
@@ -37,6 +38,7 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   // The message of the last part, the one with the buttons, is known as a rule; else this tap may prove it.
   const known = token.part === token.of && token.reference === reference;
   if (!known && !prove(tx, token.effectNo, token.attempt, reference)) return UNKNOWN;
+  if (token.purpose === "alert") return receiveAlertTap(tx, channel, tap, token, access);
   if (token.purpose === "reply") return receiveButton(tx, channel, tap, token, access);
   const decision = wholeDecision(tx, token.decisionNo as number);
   if (decision.status !== "pending") settleAgain(tx, decision, channelId, reference);
