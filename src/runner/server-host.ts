@@ -17,6 +17,7 @@ import type {
   EffectReservation,
   EffectSettlement,
   EngineHost,
+  SettledWithStep,
   NotificationAsked,
   SettingsAsked,
   SleepAsked,
@@ -26,7 +27,7 @@ import type {
 import { readContent, sendContent } from "./contents.ts";
 import type { AgentLaunch } from "./agent/index.ts";
 import type { Registrar } from "./shell/index.ts";
-import { StepStream } from "./stream.ts";
+import { type Reserve, StepStream } from "./stream.ts";
 
 type Reply = Extract<ToRunner, { type: "reply" | "effect.reserved" | "content.part" }>;
 /** `Omit` over each member, so that the union stays one. */
@@ -37,12 +38,16 @@ const INPUTS_BYTES = 65_536;
 
 export class ServerHost implements EngineHost {
   readonly valueBytes = CONTENT.valueBytes;
+  readonly settlesWithSteps = true;
   readonly #send: (...frames: FromRunner[]) => void;
   readonly #stream: StepStream;
   readonly #waiting = new Map<number, (reply: Reply) => void>();
   /** What was sent last: an action's result is its step's output too. */
   #lastSent: { readonly value: JsonValue; readonly ref: ContentRef } | undefined;
   #messages = 0;
+  #rewinds = 0;
+  /** The reservation that went with steps: it gets no answer when they are taken back. */
+  #carried: number | undefined;
   #launch: AgentLaunch | undefined;
 
   /** `send` puts frames on the wire, several in one write. */
@@ -70,13 +75,15 @@ export class ServerHost implements EngineHost {
   }
 
   rewind(from: number): void {
+    this.#rewinds += 1;
+    if (this.#carried !== undefined) this.#waiting.delete(this.#carried);
     // What was named in steps that were taken back may never have been stored.
     this.#lastSent = undefined;
     this.#stream.rewind(from);
   }
 
-  advance(entry: StepEntry, bytes: number): void | Promise<void> {
-    return this.#stream.push(this.#wireEntry(entry, bytes), bytes);
+  advance(entry: StepEntry, bytes: number, settlement?: SettledWithStep): void | Promise<void> {
+    return this.#stream.push(this.#wireEntry(entry, bytes), bytes, settlement);
   }
 
   barrier(): Promise<void> {
@@ -87,11 +94,27 @@ export class ServerHost implements EngineHost {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
+  /** Goes with the steps before it in one frame and one commit where they have not been sent yet. */
   async reserveEffect({ effectType, nodeId, recovery, request, step }: EffectRequest): Promise<EffectReservation> {
-    const reply = await this.#ask({ type: "effect.reserve", step, nodeId, effectType, recovery, request });
+    const asked = { nodeId, effectType, recovery, request };
+    const reply = (await this.#carry(asked)) ?? (await this.#ask({ type: "effect.reserve", step, ...asked }));
     if (reply.type !== "effect.reserved") throw refusal(reply);
     if (reply.resultRef === undefined) return reply;
     return { ...reply, result: await this.readContent(reply.resultRef) };
+  }
+
+  /** Undefined when nothing was gathered that could carry it; then everything before is durable. */
+  async #carry(asked: Omit<Reserve, "messageId">): Promise<Reply | undefined> {
+    const messageId = this.#messages + 1;
+    if (this.#stream.carry({ messageId, ...asked }, Buffer.byteLength(JSON.stringify(asked)))) {
+      this.#messages = messageId;
+      this.#carried = messageId;
+      return new Promise((resolve) => this.#waiting.set(messageId, resolve));
+    }
+    const rewinds = this.#rewinds;
+    await this.#stream.barrier();
+    // The step was taken back while we waited: nobody asks any more.
+    return rewinds === this.#rewinds ? undefined : new Promise(() => undefined);
   }
 
   async settleEffect({ result, ...settlement }: EffectSettlement): Promise<{ attempt: number }> {

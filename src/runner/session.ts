@@ -92,8 +92,14 @@ class Session {
       case "rewind":
         this.#engine?.rewind(frame.from, frame.position, frame.visits);
         return this.#host.rewind(frame.from);
-      case "reply":
       case "effect.reserved":
+        if (frame.through !== undefined) {
+          this.#engine?.acknowledge(frame.through);
+          this.#host.acknowledge(frame.through);
+        }
+        if (!this.#host.answer(frame)) throw unexpected(`a reply to message ${frame.messageId}`);
+        return;
+      case "reply":
       case "content.part":
         if (!this.#host.answer(frame)) throw unexpected(`a reply to message ${frame.messageId}`);
         return;

@@ -3,16 +3,15 @@
  * durable.
  */
 import { ADVANCE, WIRE } from "../contracts/limits.ts";
-import type { StepEntry } from "../contracts/protocol/runner.ts";
+import type { FromRunner, StepEntry } from "../contracts/protocol/runner.ts";
 
 /** Room in a frame for its envelope. */
 const ENVELOPE_BYTES = 4_096;
 
-export interface StepFrame {
-  readonly type: "advance";
-  readonly first: number;
-  readonly entries: StepEntry[];
-}
+export type StepFrame = Extract<FromRunner, { type: "advance" }>;
+/** What is said of the effect of a step, and the reservation of the node after one. */
+export type Settle = NonNullable<StepFrame["settle"]>;
+export type Reserve = NonNullable<StepFrame["reserve"]>;
 
 export class StepStream {
   readonly #send: (...frames: StepFrame[]) => void;
@@ -20,6 +19,8 @@ export class StepStream {
   #full: StepFrame[] = [];
   #batch: StepEntry[] = [];
   #batchBytes = 0;
+  /** Goes with the first step of the batch. */
+  #settle: Settle | undefined;
   /** Not yet acknowledged, oldest first; those of the batch included. */
   #open: { readonly step: number; readonly bytes: number }[] = [];
   #openBytes = 0;
@@ -32,9 +33,13 @@ export class StepStream {
     this.#send = send;
   }
 
-  /** Takes a step; a promise when the window is full, which resolves when it has room again. */
-  push(entry: StepEntry, bytes: number): void | Promise<void> {
-    if (this.#batchBytes + bytes > WIRE.frameBytes - ENVELOPE_BYTES) this.#close();
+  /**
+   * Takes a step, with what is said of its effect if it was an action; a promise when the window is full, which resolves when it has
+   * room again.
+   */
+  push(entry: StepEntry, bytes: number, settle?: Settle): void | Promise<void> {
+    if (settle !== undefined || this.#batchBytes + bytes > WIRE.frameBytes - ENVELOPE_BYTES) this.#close();
+    this.#settle ??= settle;
     this.#batch.push(entry);
     this.#batchBytes += bytes;
     this.#open.push({ step: entry.step, bytes });
@@ -54,13 +59,29 @@ export class StepStream {
     if (this.#full.length > 0) this.#send(...this.#full.splice(0));
   }
 
+  /** Sends what was gathered with a reservation of so many bytes behind its last step; false when there is no step that can carry it. */
+  carry(reserve: Reserve, bytes: number): boolean {
+    const carries = this.#batch.length > 0 && this.#batchBytes + bytes <= WIRE.frameBytes - ENVELOPE_BYTES;
+    this.#close(carries ? reserve : undefined);
+    this.flush();
+    return carries;
+  }
+
   /** What was gathered becomes a frame. */
-  #close(): void {
+  #close(reserve?: Reserve): void {
     const first = this.#batch[0];
     if (first === undefined) return;
-    this.#full.push({ type: "advance", first: first.step, entries: this.#batch });
+    const settle = this.#settle;
+    this.#full.push({
+      type: "advance",
+      first: first.step,
+      entries: this.#batch,
+      ...(settle === undefined ? {} : { settle }),
+      ...(reserve === undefined ? {} : { reserve }),
+    });
     this.#batch = [];
     this.#batchBytes = 0;
+    this.#settle = undefined;
   }
 
   /** Resolves when every step so far is durable, or was taken back. */
@@ -86,6 +107,7 @@ export class StepStream {
     this.#full = [];
     this.#batch = [];
     this.#batchBytes = 0;
+    this.#settle = undefined;
     this.#open = this.#open.filter(({ step }) => step < from);
     this.#openBytes = this.#open.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#letGo();

@@ -43,6 +43,8 @@ export type { FinishInput } from "./managed/finish.ts";
 export type { ResourceClaim } from "./managed/resource-rows.ts";
 export type { ManagedRun } from "./managed/rows.ts";
 export type { DecisionListRow } from "./decisions/reads.ts";
+export type { Advanced } from "./runs/advance.ts";
+export type { ReserveResult } from "./effects/reserve.ts";
 export type { HeldStep } from "./runs/held-step.ts";
 export type { Launch } from "./runs/claim.ts";
 export type { Proposal } from "./settings/reads.ts";

@@ -44,18 +44,10 @@ export class FakeServer {
         return [{ type: "go", position, visits: {} }];
       }
       case "advance":
-        return [this.ack(frame)];
+        if (frame.reserve === undefined) return [this.ack(frame)];
+        return [this.ack(frame), reserved(frame.reserve.messageId)];
       case "effect.reserve":
-        return [
-          {
-            type: "effect.reserved",
-            messageId: frame.messageId,
-            effectId: "effect-1",
-            key: "key-1",
-            attempt: 1,
-            state: "fresh",
-          },
-        ];
+        return [reserved(frame.messageId)];
       case "effect.settle":
         return [{ type: "reply", messageId: frame.messageId, ok: true, result: { attempt: frame.attempt } }];
       case "decision":
@@ -81,6 +73,10 @@ export class FakeServer {
     while (this.all(type).length < count) await once(this.#arrived, "frame");
     return this.all(type)[count - 1] as FrameOf<T>;
   }
+}
+
+function reserved(messageId: number): ToRunner {
+  return { type: "effect.reserved", messageId, effectId: "effect-1", key: "key-1", attempt: 1, state: "fresh" };
 }
 
 /** A port in memory and the server at its other end. Frames cross in later turns, as over a pipe. */

@@ -154,6 +154,8 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("effect.reserved"),
     messageId: z.number().int(),
+    /** As an `ack`, where the reservation came with steps. */
+    through: z.number().int().optional(),
     effectId: z.string(),
     key: z.string(),
     attempt: z.number().int(),
@@ -187,6 +189,15 @@ export const toRunnerSchema = z.discriminatedUnion("type", [
 ]);
 export type ToRunner = z.infer<typeof toRunnerSchema>;
 
+/** The effect that an action reserves. */
+const effectAsked = {
+  nodeId: z.string(),
+  effectType: z.string().min(1).max(200),
+  recovery: effectRecoverySchema,
+  /** What the effect will do; the same key with another request is a conflict. */
+  request: jsonSchema,
+};
+
 export const fromRunnerSchema = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("ready"),
@@ -211,16 +222,18 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     type: z.literal("advance"),
     first: z.number().int().nonnegative(),
     entries: z.array(stepEntrySchema).min(1).max(ADVANCE.entriesPerFrame),
+    /** The first step was an action, and this is what is said of its effect: its result or error is that of the step. */
+    settle: z
+      .strictObject({ effectId: z.string(), attempt: z.number().int(), outcome: z.enum(["applied", "rejected"]) })
+      .optional(),
+    /** The node after the last step is an action: `effect.reserved` is the answer, unless the steps are taken back. */
+    reserve: z.strictObject({ messageId: z.number().int(), ...effectAsked }).optional(),
   }),
   z.strictObject({
     type: z.literal("effect.reserve"),
     messageId: z.number().int(),
     step: z.number().int(),
-    nodeId: z.string(),
-    effectType: z.string().min(1).max(200),
-    recovery: effectRecoverySchema,
-    /** What the effect will do; the same key with another request is a conflict. */
-    request: jsonSchema,
+    ...effectAsked,
   }),
   /** `notApplied`: looked, and it did not happen; a new attempt follows in the same reservation. */
   z.strictObject({

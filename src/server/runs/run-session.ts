@@ -2,11 +2,17 @@
  * The server's side of runner.v1 for one launch: stores what the runner proposes, acknowledges what is on disk, and tells
  * the runner to rewind or to end. It holds the claim; the runner never sees it.
  */
-import { asHoldpointError, HoldpointError, toErrorRecord, isHoldpointError } from "../../contracts/errors.ts";
+import {
+  asHoldpointError,
+  type ErrorRecord,
+  HoldpointError,
+  toErrorRecord,
+  isHoldpointError,
+} from "../../contracts/errors.ts";
 import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
-import type { HeldStep, Launch, Store } from "../../state/store.ts";
+import type { Advanced, HeldStep, Launch, ReserveResult, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import { isUnwritten, pause, untilWritten } from "../until-written.ts";
 import type { Child, Clock, Log, Ports } from "../ports.ts";
@@ -15,13 +21,11 @@ import { ContentExchange } from "./content-exchange.ts";
 import { type Proposal, take } from "./proposals.ts";
 import { resumeFrames } from "./resume-frames.ts";
 import { fileOf, readSource } from "./source-files.ts";
+import { Rewinds } from "./rewinds.ts";
 import { StepWatchdog } from "./step-watchdog.ts";
 
 /** A runner whose steps could not be written goes back after this long. */
 const STORAGE_RETRY_MS = 1_000;
-
-/** A runner that proposes the same refused step this often will not come to another opinion. */
-const REWINDS_PER_STEP = 3;
 
 export type SessionEnd = "parked" | "finished" | "claimLost" | "stopped" | "open";
 
@@ -36,6 +40,12 @@ export interface RunSessionDeps {
   readonly sourcesDir: string;
   readonly agents: AgentNodes;
   readonly ports: Pick<Ports, "processes">;
+}
+
+type Steps = Extract<FromRunner, { type: "advance" }>;
+
+function refusedEffect(messageId: number, error: ErrorRecord): Extract<ToRunner, { type: "effect.reserved" }> {
+  return { type: "effect.reserved", messageId, effectId: "", key: "", attempt: 0, state: "rejected", error };
 }
 
 export class RunSession {
@@ -58,10 +68,9 @@ export class RunSession {
   readonly #contents: ContentExchange;
   /** What the runner has registered and not reported gone: process id → pid. */
   readonly #groups = new Map<string, number>();
-  /** After a rewind, frames are ignored until the one that begins here. */
-  #rewoundTo: number | undefined;
-  #lastRewind = -1;
-  #rewindsHere = 0;
+  readonly #rewinds = new Rewinds();
+  /** The last steps that came with what is said of an effect, on their way to the disk. */
+  #settling: Promise<unknown> | undefined;
   #watchdog: StepWatchdog | undefined;
   #over = false;
   /** Called once when the runner has said `ready`, or ended before. */
@@ -137,8 +146,13 @@ export class RunSession {
   async #stored(frame: FromRunner): Promise<void> {
     const what = `${frame.type} of run ${this.claimed.claim.runId}`;
     // Frames of steps were followed by others; for them the runner goes back instead.
-    const once = (): boolean => frame.type === "advance";
-    await untilWritten(this.#deps, what, () => this.#handle(frame), once);
+    const steps = frame.type === "advance" ? frame : undefined;
+    if (steps !== undefined && this.#rewinds.takesBack(steps.first)) return;
+    // But what was done outside is told only once.
+    const once = (): boolean => steps !== undefined && steps.settle === undefined;
+    const written = untilWritten(this.#deps, what, () => this.#handle(frame), once);
+    if (steps?.settle !== undefined) this.#settling = written.catch(() => undefined);
+    await written;
     this.#deps.wake.views();
   }
 
@@ -162,10 +176,7 @@ export class RunSession {
       case "effect.reserve": {
         const { messageId, step, nodeId, effectType, recovery, request } = frame;
         const reserved = await store.effects.reserve({ claim, step, nodeId, effectType, recovery, request });
-        this.#contents.offer(reserved.resultRef);
-        this.#send({ type: "effect.reserved", messageId, ...reserved });
-        if (reserved.state === "ambiguous") this.#finish("parked");
-        return;
+        return this.#reserved(messageId, reserved);
       }
       case "effect.settle": {
         const { type: _type, messageId, ...settlement } = frame;
@@ -323,28 +334,31 @@ export class RunSession {
     this.#send({ type: "reply", messageId, ok: true });
   }
 
-  async #advance(frame: Extract<FromRunner, { type: "advance" }>): Promise<void> {
-    if (this.#rewoundTo !== undefined) {
-      if (frame.first !== this.#rewoundTo) return;
-      this.#rewoundTo = undefined;
-    }
+  async #advance({ entries, first, reserve, settle }: Steps): Promise<void> {
     const result = await this.#deps.store.runs.advance({
       claim: this.claimed.claim,
-      first: frame.first,
-      entries: this.#contents.withValues(frame.entries),
+      first,
+      entries: this.#contents.withValues(entries),
+      settle,
+      reserve,
     });
-    if (result.rewind === undefined) return this.#send({ type: "ack", through: result.through });
-    if (this.#rewoundTo !== undefined) return;
-    const { from, reason } = result.rewind;
-    // Settings may change as often as people like; every other refusal of the same step is the runner's defect.
-    if (reason === "settings") this.#lastRewind = -1;
-    this.#rewindsHere = from === this.#lastRewind ? this.#rewindsHere + 1 : 1;
-    this.#lastRewind = from;
-    if (this.#rewindsHere > REWINDS_PER_STEP) {
-      throw new HoldpointError("protocolRejected", `Step ${from} was refused ${this.#rewindsHere} times (${reason}).`);
-    }
-    this.#rewoundTo = from;
+    if (result.rewind === undefined) return this.#stand(result, reserve?.messageId);
+    if (this.#rewinds.open) return;
+    this.#rewinds.refused(result.rewind.from, result.rewind.reason);
     this.#send({ type: "rewind", ...result.rewind });
+  }
+
+  /** Steps are on disk, and what was reserved behind them. */
+  #stand({ reserved, through }: Extract<Advanced, { through: number }>, messageId: number | undefined): void {
+    if (messageId === undefined || reserved === undefined) return this.#send({ type: "ack", through });
+    if (!("refused" in reserved)) return this.#reserved(messageId, reserved, through);
+    this.#send({ type: "ack", through }, refusedEffect(messageId, reserved.refused));
+  }
+
+  #reserved(messageId: number, reserved: ReserveResult, through?: number): void {
+    this.#contents.offer(reserved.resultRef);
+    this.#send({ type: "effect.reserved", messageId, ...(through === undefined ? {} : { through }), ...reserved });
+    if (reserved.state === "ambiguous") this.#finish("parked");
   }
 
   /** A refused proposal: the runner is told, with the reason, and the claim decides what becomes of it. */
@@ -363,15 +377,7 @@ export class RunSession {
     }
     if (frame.type === "effect.reserve") {
       log.warn({ run, frame: frame.type, code: error.code, message: error.message }, "effect refused");
-      return this.#send({
-        type: "effect.reserved",
-        messageId: frame.messageId,
-        effectId: "",
-        key: "",
-        attempt: 0,
-        state: "rejected",
-        error: toErrorRecord(error),
-      });
+      return this.#send(refusedEffect(frame.messageId, toErrorRecord(error)));
     }
     if ("messageId" in frame) {
       // Updates are refused by the dozen when somebody publishes too often; nothing follows from it.
@@ -397,12 +403,14 @@ export class RunSession {
 
   /** After a while the runner repeats what could not be written, from where the database stands then. */
   async #rewindLater(): Promise<void> {
-    if (this.#rewoundTo !== undefined) return;
-    this.#rewoundTo = Number.POSITIVE_INFINITY;
+    if (this.#rewinds.open) return;
+    this.#rewinds.begin();
     await pause(this.#deps.clock, STORAGE_RETRY_MS, () => this.end !== "open");
+    // The steps of an action, which are repeated until they are stored, come before those that are taken back.
+    await this.#settling;
     const here = this.#deps.store.read.runs.position(this.claimed.claim.runNo);
     if (here === null || this.end !== "open") return;
-    this.#rewoundTo = here.from;
+    this.#rewinds.told(here.from);
     this.#send({ type: "rewind", reason: "notWritten", ...here });
   }
 

@@ -4,7 +4,7 @@
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
-import { claimedRun, runnerActor } from "../runs/rows.ts";
+import { claimedRun, type RunRow, runnerActor } from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { begin, park } from "./reserve.ts";
 import { attemptOf, effectOf, moveAttempt, moveEffect, type EffectStatus } from "./rows.ts";
@@ -27,8 +27,12 @@ export interface ReportResult {
 }
 
 /** After `ambiguous` the run is parked and the claim gone. Throws `claimLost`, `effectNotFound`, `protocolRejected`. */
-export const report = defineCommand("effects.report", (tx: Tx, input: ReportInput): ReportResult => {
-  const run = claimedRun(tx, input.claim);
+export const report = defineCommand("effects.report", (tx: Tx, input: ReportInput): ReportResult =>
+  reportFor(tx, claimedRun(tx, input.claim), input),
+);
+
+/** The same for a run whose claim was checked. */
+export function reportFor(tx: Tx, run: RunRow, input: ReportInput): ReportResult {
   const effect = effectOf(tx, run.resourceNo, input.effectId);
   if (effect === undefined || effect.runNo !== run.runNo)
     throw new HoldpointError("effectNotFound", `Run ${run.runId} has no effect "${input.effectId}".`);
@@ -75,4 +79,4 @@ export const report = defineCommand("effects.report", (tx: Tx, input: ReportInpu
       park(tx, run, effect);
   }
   return { status: effect.status, attempt: input.attempt };
-});
+}

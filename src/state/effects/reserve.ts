@@ -8,7 +8,14 @@ import { CONTENT } from "../../contracts/limits.ts";
 import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
 import { parkRun, type RunnerEnd } from "../runs/queueing.ts";
-import { claimedRun, openAttempt, runnerActor, SERVER_ACTOR, type RunRow } from "../runs/rows.ts";
+import {
+  type AttemptRow as OpenAttempt,
+  claimedRun,
+  openAttempt,
+  runnerActor,
+  SERVER_ACTOR,
+  type RunRow,
+} from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { largeContent } from "../values.ts";
 import {
@@ -19,7 +26,7 @@ import {
   insertEffect,
   moveAttempt,
   moveEffect,
-  recordAttempt,
+  beginAttempt,
   type AttemptRow,
   type EffectRow,
   type Recovery,
@@ -54,7 +61,11 @@ export interface ReserveResult {
 /** Throws `claimLost`, `protocolRejected` (not the node that is open), `effectConflict` (the key with another request). */
 export const reserve = defineCommand("effects.reserve", (tx: Tx, input: ReserveInput): ReserveResult => {
   const run = claimedRun(tx, input.claim);
-  const open = openAttempt(tx, run);
+  return reserveFor(tx, run, openAttempt(tx, run), input);
+});
+
+/** The same for a run whose claim was checked. Every refusal is thrown before anything is written. */
+export function reserveFor(tx: Tx, run: RunRow, open: OpenAttempt | undefined, input: ReserveInput): ReserveResult {
   if (open?.status !== "running" || open.nodeId !== input.nodeId || run.steps !== input.step) {
     throw new HoldpointError(
       "protocolRejected",
@@ -63,7 +74,8 @@ export const reserve = defineCommand("effects.reserve", (tx: Tx, input: ReserveI
   }
   const key = actionKey(run.runId, input.effectType, input.nodeId, open.visit);
   const requestDigest = sha256Digest(input.request);
-  const effect = effectOf(tx, run.resourceNo, effectIdOf(key)) ?? create(tx, run, input, key, requestDigest);
+  const effect = effectOf(tx, run.resourceNo, effectIdOf(key));
+  if (effect === undefined) return create(tx, run, input, key, requestDigest);
   if (effect.requestDigest !== requestDigest) {
     throw new HoldpointError(
       "effectConflict",
@@ -74,10 +86,11 @@ export const reserve = defineCommand("effects.reserve", (tx: Tx, input: ReserveI
     );
   }
   return proceed(tx, run, effect, input.claim);
-});
+}
 
-function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDigest: string): EffectRow {
-  const { effectType, nodeId, recovery, request } = input;
+/** The first attempt is made with the effect. */
+function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDigest: string): ReserveResult {
+  const { claim, effectType, nodeId, recovery, request } = input;
   const { effectId } = insertEffect(tx, {
     purpose: "action",
     effectType,
@@ -88,8 +101,10 @@ function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDi
     runNo: run.runNo,
     nodeId,
     recovery,
+    begunBy: claim.runnerEpoch,
   });
-  return effectOf(tx, run.resourceNo, effectId) as EffectRow;
+  tellReserved(tx, run, { effectId, effectType, nodeId }, claim, 1, "fresh");
+  return { effectId, key: effectId, attempt: 1, state: "fresh" };
 }
 
 function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveResult {
@@ -158,15 +173,20 @@ function interrupted(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): Rese
 
 /** A new attempt, dispatching at once: the runner acts as soon as it hears of it. Returns its number. */
 export function begin(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim, state: "fresh" | "repeat"): number {
-  const attempt = recordAttempt(tx, effect, claim.runnerEpoch);
-  moveAttempt(tx, attemptOf(tx, effect.effectNo, attempt) as AttemptRow, "dispatched");
+  const attempt = beginAttempt(tx, effect, claim.runnerEpoch);
   tellReserved(tx, run, effect, claim, attempt, state);
   return attempt;
 }
 
 /** The event also counts as progress of the runner, so that its death in the middle of an action is not taken for a start that fails. */
-function tellReserved(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim, attempt: number, state: string): void {
-  const { effectId, effectType, nodeId } = effect;
+function tellReserved(
+  tx: Tx,
+  run: RunRow,
+  { effectId, effectType, nodeId }: Pick<EffectRow, "effectId" | "effectType" | "nodeId">,
+  claim: Claim,
+  attempt: number,
+  state: string,
+): void {
   tx.event(run.resourceNo, {
     type: "effect.reserved",
     actor: runnerActor(claim),

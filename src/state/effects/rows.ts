@@ -91,6 +91,8 @@ export interface NewEffect {
   readonly place?: string | null;
   readonly targetReference?: string | null;
   readonly targetPart?: number | null;
+  /** Who begins it at once: the first attempt is made with it, dispatching. */
+  readonly begunBy?: string;
 }
 
 /** Id of the effect behind a key. */
@@ -103,13 +105,17 @@ export function actionKey(runId: string, effectType: string, nodeId: string, vis
   return [runId, effectType, nodeId, String(visit)].join("\0");
 }
 
-/** Inserts a pending effect, due now, unless its key exists. Returns its id and whether it is new. */
+const PENDING: EffectStatus = "pending";
+const BEGUN = next("effect", PENDING, "attempted");
+
+/** Inserts an effect, pending and due now or with its first attempt begun, unless its key exists. Returns its id and whether it is new. */
 export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; effectNo: number; created: boolean } {
   const effectId = effectIdOf(effect.key);
+  const { begunBy } = effect;
   const { changes, lastInsertRowid } = tx.run(
     `INSERT INTO effects (effect_id, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, managed_no, node_id,
-       recovery, decision_no, channel_id, destination, place, target_reference, target_part, status, next_attempt_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (resource_no, effect_id) DO NOTHING`,
+       recovery, decision_no, channel_id, destination, place, target_reference, target_part, status, attempt_count, next_attempt_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource_no, effect_id) DO NOTHING`,
     effectId,
     shortId("e", effectId),
     effect.resourceNo,
@@ -128,10 +134,15 @@ export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; eff
     effect.place ?? null,
     effect.targetReference ?? null,
     effect.targetPart ?? null,
+    begunBy === undefined ? PENDING : BEGUN,
+    begunBy === undefined ? 0 : 1,
     tx.now,
     tx.now,
   );
-  if (changes === 1) return { effectId, effectNo: lastInsertRowid, created: true };
+  if (changes === 1) {
+    if (begunBy !== undefined) insertBegun(tx, lastInsertRowid, 1, begunBy);
+    return { effectId, effectNo: lastInsertRowid, created: true };
+  }
   const { effectNo } = effectOf(tx, effect.resourceNo, effectId) as EffectRow;
   return { effectId, effectNo, created: false };
 }
@@ -262,6 +273,31 @@ export function recordAttempt(
   effect.status = status;
   effect.attemptCount = attempt;
   return attempt;
+}
+
+/** Records the next attempt of a pending effect as dispatching: whoever hears of it acts at once. Returns the attempt's number. */
+export function beginAttempt(tx: Tx, effect: EffectRow, ownerId: string): number {
+  const attempt = effect.attemptCount + 1;
+  const status = next("effect", effect.status, "attempted") as EffectStatus;
+  tx.run("UPDATE effects SET status = ?, attempt_count = ? WHERE effect_no = ?", status, attempt, effect.effectNo);
+  insertBegun(tx, effect.effectNo, attempt, ownerId);
+  effect.status = status;
+  effect.attemptCount = attempt;
+  return attempt;
+}
+
+const DISPATCHING = next("effectAttempt", "recorded", "dispatched");
+
+function insertBegun(tx: Tx, effectNo: number, attempt: number, ownerId: string): void {
+  tx.run(
+    "INSERT INTO effect_attempts (effect_no, attempt_number, owner_id, state, from_part, recorded_at, dispatched_at) VALUES (?, ?, ?, ?, 1, ?, ?)",
+    effectNo,
+    attempt,
+    ownerId,
+    DISPATCHING,
+    tx.now,
+    tx.now,
+  );
 }
 
 /** Moves an attempt by an event of its state table. */

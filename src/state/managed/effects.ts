@@ -11,8 +11,8 @@ import { defineCommand } from "../command.ts";
 import {
   attemptOf,
   EFFECT_COLUMNS,
-  effectById,
   effectIdOf,
+  effectOf,
   insertEffect,
   moveAttempt,
   moveEffect,
@@ -55,7 +55,7 @@ export const reserve = defineCommand("managed.reserve", (tx: Tx, input: ReserveE
   const idempotencyKey = `${row.uid}\0${key}`;
   const reserved: Reserved = { key, generation: row.generation, request };
   const effect =
-    effectById(tx, effectIdOf(idempotencyKey)) ??
+    effectOf(tx, row.resourceNo, effectIdOf(idempotencyKey)) ??
     insert(tx, row, { key: idempotencyKey, kind, reserved, requestDigest });
   if (effect.requestDigest !== requestDigest)
     throw new HoldpointError(
@@ -91,7 +91,7 @@ function insert(
     managedNo: row.managedNo,
     recovery: "observed",
   });
-  return effectById(tx, effectId) as EffectRow;
+  return effectOf(tx, row.resourceNo, effectId) as EffectRow;
 }
 
 function proceed(tx: Tx, row: ResourceRow, effect: EffectRow, claim: ResourceClaim): EffectReserved {
@@ -113,7 +113,7 @@ function proceed(tx: Tx, row: ResourceRow, effect: EffectRow, claim: ResourceCla
 
 /** What the runner hears, by what is stored now. */
 function answer(tx: Tx, row: ResourceRow, effectId: string, state: EffectReserved["state"]): EffectReserved {
-  const effect = effectById(tx, effectId) as EffectRow;
+  const effect = effectOf(tx, row.resourceNo, effectId) as EffectRow;
   return { effectId, attempt: effect.attemptCount, state, record: effectRecord(tx, row.uid, effect) };
 }
 
@@ -162,7 +162,7 @@ export interface SettleEffect {
 export const settle = defineCommand("managed.settle", (tx: Tx, input: SettleEffect): EffectReserved => {
   const row = claimedResource(tx, input.claim);
   const { attempt: number, claim, error, externalRef, outcome, output } = input;
-  const effect = effectById(tx, input.effectId);
+  const effect = effectOf(tx, row.resourceNo, input.effectId);
   if (effect === undefined || managedOfEffect(tx, effect.effectNo) !== row.managedNo)
     throw new HoldpointError("effectNotFound", `Resource ${row.uid} has no effect "${input.effectId}".`);
   const attempt = attemptOf(tx, effect.effectNo, number);

@@ -3,11 +3,13 @@
  * frame is stored or none of it.
  */
 import type { DefinitionSnapshot } from "../../contracts/definition.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
+import { type ErrorRecord, HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
 import { ADVANCE } from "../../contracts/limits.ts";
 import type { Position, StepEntry } from "../../contracts/protocol/runner.ts";
 import { afterStep, applyTransitions, type MountMarks, type PlannedTransition } from "../../workflow/rules/index.ts";
 import { defineCommand } from "../command.ts";
+import { type ReportInput, reportFor } from "../effects/report.ts";
+import { type ReserveInput, type ReserveResult, reserveFor } from "../effects/reserve.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { asResult, isStaleRoute, refuseAnswers, stepPayload } from "./entries.ts";
 import { marksOf, pass, sameTransitions } from "./mounts.ts";
@@ -19,6 +21,12 @@ export interface Advance {
   readonly claim: Claim;
   readonly first: number;
   readonly entries: readonly StepEntry[];
+  /** What is said of the effect of the first step, which is an action; its result or error is the step's. */
+  readonly settle?:
+    | { readonly effectId: string; readonly attempt: number; readonly outcome: "applied" | "rejected" }
+    | undefined;
+  /** The effect of the node after the last step. */
+  readonly reserve?: Omit<ReserveInput, "claim" | "step"> | undefined;
 }
 
 /** Why a frame was refused: the sender drops everything from `from` on and continues at `position`. */
@@ -34,10 +42,18 @@ export interface Rewind {
 }
 
 export type Advanced =
-  | { readonly through: number; readonly rewind?: undefined }
+  | { readonly through: number; readonly reserved?: ReserveResult | Refused | undefined; readonly rewind?: undefined }
   | { readonly through?: undefined; readonly rewind: Rewind };
 
-/** Throws `claimLost`, and `protocolRejected` when nothing of the run is being executed. */
+/** The steps are stored, and the reservation behind them was refused. */
+export interface Refused {
+  readonly refused: ErrorRecord;
+}
+
+/**
+ * A settlement is stored whatever becomes of the steps behind it: it happened. A reservation is made only when all steps before it are
+ * stored. Throws `claimLost`, and `protocolRejected` when nothing of the run is being executed or the settlement fits no open attempt.
+ */
 export const advance = defineCommand("runs.advance", (tx, input: Advance): Advanced => {
   const { claim, entries } = input;
   const run = claimedRun(tx, claim);
@@ -52,6 +68,7 @@ export const advance = defineCommand("runs.advance", (tx, input: Advance): Advan
     );
   }
   const actor = runnerActor(claim);
+  if (input.settle !== undefined) reportFor(tx, run, { claim, ...input.settle, ...resultOf(entries[0] as StepEntry) });
   const judged = input.first === run.steps ? judge(tx, definition, run, open, entries) : "gap";
   if (judged === "settings") {
     const { nodeId } = open;
@@ -75,8 +92,32 @@ export const advance = defineCommand("runs.advance", (tx, input: Advance): Advan
       });
   }
   progress.save();
-  return { through: run.steps - 1 };
+  const through = run.steps - 1;
+  if (input.reserve === undefined) return { through };
+  return { through, reserved: reserved(tx, run, progress.open, { claim, step: run.steps, ...input.reserve }) };
 });
+
+/** What the step of an action says of its effect. */
+function resultOf({
+  error,
+  outcome,
+  output,
+  outputRef,
+}: StepEntry): Pick<ReportInput, "result" | "resultRef" | "error"> {
+  return outcome === "ok" ? { result: output, resultRef: outputRef } : { error };
+}
+
+/** A refusal wrote nothing, so that the steps stand. */
+function reserved(tx: Tx, run: RunRow, open: AttemptRow | undefined, input: ReserveInput): ReserveResult | Refused {
+  try {
+    return reserveFor(tx, run, open, input);
+  } catch (error) {
+    if (!isHoldpointError(error) || !REFUSALS.has(error.kind)) throw error;
+    return { refused: error.toRecord() };
+  }
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(["protocolRejected", "effectConflict"]);
 
 interface Judged {
   /** Where the run was in its mounts before the first entry. */

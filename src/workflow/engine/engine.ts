@@ -7,7 +7,7 @@
  */
 import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
 import type { IncludeTransition } from "../../contracts/include.ts";
-import { ADVANCE } from "../../contracts/limits.ts";
+import { ADVANCE, VALUE } from "../../contracts/limits.ts";
 import type { NodeResult, Position, StepEntry } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
@@ -33,6 +33,7 @@ import {
 } from "./perform.ts";
 import type { Performance, Performed } from "./performed.ts";
 import type { RunScope } from "./scopes.ts";
+import { stepOf } from "./step.ts";
 import { processTimers, type EngineTimers } from "./timers.ts";
 import { deepFreeze } from "./values.ts";
 
@@ -63,8 +64,6 @@ const TURN_STEPS = ADVANCE.entriesPerFrame * ADVANCE.framesPerWrite;
 
 /** Room for the envelope of an entry in the count of unacknowledged bytes. */
 const ENTRY_BYTES = 128;
-
-type Done = Exclude<Performed, { kind: "parked" }>;
 
 export class Engine {
   readonly #workflow: CompiledWorkflow;
@@ -165,9 +164,15 @@ export class Engine {
             : await this.#cross(epoch, after.transitions, result.output ?? null);
         const step = { ...entry, next: after.nodeId };
         const extra = transitions === undefined ? 0 : Buffer.byteLength(JSON.stringify(transitions));
+        if (performed.settlement !== undefined) {
+          // Its reservation came from outside, so that others had their turn; what is gathered here waits for the next one.
+          turnBegan = this.#timers.now();
+          turnSteps = 0;
+        }
         const room = this.#host.advance(
           transitions === undefined ? step : { ...step, transitions },
           bytes + extra + ENTRY_BYTES,
+          performed.settlement,
         );
         if (room !== undefined) await this.#wait(epoch, room);
       } catch (error) {
@@ -185,12 +190,14 @@ export class Engine {
     throw new HoldpointError("protocolRejected", `The workflow has no node "${nodeId}" to go on with.`);
   }
 
-  #perform({ node }: CompiledNode): Performed | Promise<Performed> {
+  #perform(compiled: CompiledNode): Performed | Promise<Performed> {
+    const { node } = compiled;
     const { position } = this.#journal;
     const epoch = this.#epoch;
     const wait = <T>(promise: Promise<T>): Promise<T> => this.#wait(epoch, promise);
     const renew = (): Attempt => (this.#attempt = new Attempt(position.nodeId, this.#journal, this.#timers));
-    const performance: Performance = { attempt: renew(), position, host: this.#host, renew, wait };
+    const maySettleWithStep = (done: Performed): boolean => this.#maySettleWithStep(compiled, done);
+    const performance: Performance = { attempt: renew(), position, host: this.#host, maySettleWithStep, renew, wait };
     switch (node.type) {
       case "compute":
         return performCompute(node, performance);
@@ -211,6 +218,25 @@ export class Engine {
       case "settingsRoute":
         return performSettingsRoute(node, performance);
     }
+  }
+
+  /**
+   * Whether the settlement of an action may wait for its step: an action without code of its author before its reservation follows at
+   * once, so that nothing can come between that would hold up either.
+   */
+  #maySettleWithStep({ exitChecks }: CompiledNode, done: Performed): boolean {
+    if (this.#host.settlesWithSteps !== true || exitChecks !== undefined || done.kind === "parked") return false;
+    if (done.kind === "ok" && done.bytes > VALUE.outputBytes) return false;
+    const { marks, position } = this.#journal;
+    const { nodeId, step } = position;
+    const result: NodeResult =
+      done.kind === "ok"
+        ? { nodeId, outcome: "ok", output: done.output }
+        : { nodeId, outcome: done.kind, error: done.error };
+    const after = afterStep(this.#workflow.snapshot, result, step + 1, marks);
+    if (after.kind === "end" || after.transitions !== undefined) return false;
+    const following = this.#workflow.nodes.get(after.nodeId);
+    return following?.node.type === "action" && following.node.request === undefined && this.#prepared(following);
   }
 
   /** Whether the node may start at once: nothing to enter, inputs made, settings known and unchanged. */
@@ -355,34 +381,4 @@ function noSettings(): Promise<never> {
       "The workflow has settings, which cannot be kept here: the host has no settings.",
     ),
   );
-}
-
-function stepOf(
-  { nodeId, step }: Position,
-  settings: SettingsVersion | undefined,
-  performed: Done,
-  elapsed: number,
-): { result: NodeResult; entry: StepEntry; bytes: number } {
-  const durationMs = Math.max(0, Math.round(elapsed * 1_000) / 1_000);
-  if (performed.kind === "ok") {
-    const { bytes, output } = performed;
-    const result: NodeResult = Object.freeze({ nodeId, outcome: "ok", output });
-    const entry: StepEntry = { step, nodeId, outcome: "ok", output, durationMs, next: null };
-    return { result, entry: madeWith(entry, settings), bytes };
-  }
-  const { error, kind: outcome } = performed;
-  const result: NodeResult = Object.freeze({
-    nodeId,
-    outcome,
-    error: Object.freeze(error) as NodeResult["error"] & object,
-  });
-  const entry: StepEntry = { step, nodeId, outcome, error: result.error, durationMs, next: null };
-  // Errors are bounded, but counted as if they were as large as they may be.
-  return { result, entry: madeWith(entry, settings), bytes: 16_384 };
-}
-
-function madeWith(entry: StepEntry, settings: SettingsVersion | undefined): StepEntry {
-  if (settings === undefined) return entry;
-  const { changeNumber, scopeId } = settings;
-  return { ...entry, settings: { scopeId, changeNumber } };
 }

@@ -49,6 +49,13 @@ export interface EffectSettlement {
   readonly error?: ErrorRecord;
 }
 
+/** What is said of the effect of an action with its step, whose output or error is the effect's result or error. */
+export interface SettledWithStep {
+  readonly effectId: string;
+  readonly attempt: number;
+  readonly outcome: "applied" | "rejected";
+}
+
 export interface DecisionAsked {
   readonly step: number;
   readonly nodeId: string;
@@ -136,8 +143,16 @@ export type AgentOutcome =
  * with the same step, node and visit after an interruption.
  */
 export interface EngineHost {
-  /** Takes a finished step; returns a promise when too much is unacknowledged, which resolves when there is room again. */
-  advance(entry: StepEntry, bytes: number): void | Promise<void>;
+  /**
+   * Takes a finished step; returns a promise when too much is unacknowledged, which resolves when there is room again. With a
+   * settlement (only where `settlesWithSteps`) what it says is stored before the step, in one commit with it.
+   */
+  advance(entry: StepEntry, bytes: number, settlement?: SettledWithStep): void | Promise<void>;
+  /**
+   * Actions that follow one another need one commit each: `advance` takes the settlement of the action that the step was, and
+   * `reserveEffect` needs no barrier before it, as everything before is durable when it resolves.
+   */
+  readonly settlesWithSteps?: boolean;
   /** Resolves when every step so far is durable. */
   barrier(): Promise<void>;
   /** Rejects with a HoldpointError when the effect is refused: the node fails with it. */
@@ -194,7 +209,7 @@ export interface EngineHost {
 }
 
 /** A host that can execute everything an author can write. */
-export type FullEngineHost = Required<EngineHost>;
+export type FullEngineHost = Required<Omit<EngineHost, "settlesWithSteps">>;
 
 /** Where and with what the execution begins. `steps` has exactly the steps before `position.step`. */
 export interface ResumeState {

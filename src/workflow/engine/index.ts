@@ -18,6 +18,7 @@ export type {
   NotificationAsked,
   ResumeState,
   SettingsAsked,
+  SettledWithStep,
   SleepAsked,
   UpdateAsked,
   Validate,

@@ -21,7 +21,7 @@ export function performAction(node: ActionNode, performance: Performance): Promi
   return failing(nodeId, async () => {
     const described: unknown = await describe(performance, node.request ?? { node: nodeId }, WORKFLOW.nodeTimeoutMs);
     const request = toJson(described, `The effect request of node "${nodeId}"`).value;
-    await wait(host.barrier());
+    if (host.settlesWithSteps !== true) await wait(host.barrier());
     const asked = { step, nodeId, visit, effectType: effect.type, recovery: effect.recovery, request };
     return reserved(node, performance, await wait(host.reserveEffect(asked)));
   });
@@ -94,8 +94,7 @@ class ActionRun {
     const unknown = called.kind === "threw" && isOutcomeUnknown(called.error);
     const doubt = unknown || (late && !isUndeclared(this.#node.effect));
     if (doubt && recovery === "manual") return this.#inDoubt(error);
-    await this.#settle("rejected", { error });
-    return failure;
+    return this.#end("rejected", failure);
   }
 
   /** After an interruption: look, and act only when it is known that nothing happened. */
@@ -114,8 +113,7 @@ class ActionRun {
     if (seen.applied === true) return this.#applied(seen.output);
     const { error } = failure;
     if (seen.applied === "unknown") return this.#inDoubt(this.#because(`${error.message} ${seen.reason ?? ""}`.trim()));
-    await this.#settle("rejected", { error });
-    return failure;
+    return this.#end("rejected", failure);
   }
 
   async #observe(): Promise<Observation> {
@@ -152,8 +150,15 @@ class ActionRun {
     await this.#closed();
     const { host, position } = this.#performance;
     const done = outputOf({ kind: "returned", value }, position.nodeId, host.valueBytes);
-    if (done.kind === "ok") await this.#settle("applied", { result: done.output });
-    else if (done.kind === "failed") await this.#settle("applied", { error: done.error });
+    return this.#end("applied", done);
+  }
+
+  /** Says what became of the effect: with the step where that may be, else at once. */
+  async #end(outcome: "applied" | "rejected", done: Performed): Promise<Performed> {
+    if (done.kind === "parked") return done;
+    if (this.#performance.maySettleWithStep(done))
+      return { ...done, settlement: { effectId: this.#effectId, attempt: this.#number, outcome } };
+    await this.#settle(outcome, done.kind === "ok" ? { result: done.output } : { error: done.error });
     return done;
   }
 

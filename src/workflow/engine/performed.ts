@@ -5,13 +5,13 @@ import type { Position } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Attempt, Called } from "./attempt.ts";
 import { failureOf, timedOut } from "./failures.ts";
-import type { EngineHost } from "./host.ts";
+import type { EngineHost, SettledWithStep } from "./host.ts";
 import { toJson } from "./values.ts";
 
 /** What executing a node came to. */
 export type Performed =
-  | { readonly kind: "ok"; readonly output: JsonValue; readonly bytes: number }
-  | { readonly kind: "failed" | "timed_out"; readonly error: ErrorRecord }
+  | { readonly kind: "ok"; readonly output: JsonValue; readonly bytes: number; readonly settlement?: SettledWithStep }
+  | { readonly kind: "failed" | "timed_out"; readonly error: ErrorRecord; readonly settlement?: SettledWithStep }
   | { readonly kind: "parked"; readonly reason: "decision" | "checkpoint" | "sleep" | "effectAmbiguous" };
 
 /** What the performers need of the engine. `wait` rejects with a sentinel when the step was taken back meanwhile. */
@@ -19,6 +19,8 @@ export interface Performance {
   readonly attempt: Attempt;
   readonly position: Position;
   readonly host: EngineHost;
+  /** Whether what is said of the effect may go with the step: nothing but the reservation of another action comes after it. */
+  maySettleWithStep(done: Performed): boolean;
   /** Another attempt at the same step, with a fresh signal. */
   renew(): Attempt;
   wait<T>(promise: Promise<T>): Promise<T>;

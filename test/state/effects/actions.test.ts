@@ -1,6 +1,7 @@
 /** Actions of workflows: reserved before they happen, and what each recovery contract does with an attempt that has no known end. */
 import { describe, expect, it } from "vitest";
 import type { Recovery } from "../../../src/state/effects/rows.ts";
+import type { StepEntry } from "../../../src/contracts/protocol/runner.ts";
 import type { Launch } from "../../../src/state/runs/claim.ts";
 import { DEPLOY, World } from "../decisions/fixture.ts";
 import { becomeReady, claimNext, startRun } from "../fixture.ts";
@@ -219,5 +220,104 @@ describe("a manual effect without a known end", () => {
     expect(await report(state, effectId, 1, "ambiguous")).toEqual({ status: "ambiguous", attempt: 1 });
     expect(state.world.store.read.runs.get(state.launch.claim.runId)).toMatchObject({ parkReason: "effectAmbiguous" });
     await expect(report(state, effectId, 1, "applied")).rejects.toMatchObject({ kind: "claimLost" });
+  });
+});
+
+describe("a step that brings what is said of its effect", () => {
+  const two: DefinitionSnapshot = {
+    ...acting("idempotent"),
+    nodes: {
+      act: { type: "action", timeoutMs: null, effect: { recovery: "idempotent", type: "deploy" } },
+      next: { type: "action", timeoutMs: null, effect: { recovery: "idempotent", type: "announce" } },
+    },
+    edges: [{ from: "act", to: "next" }],
+  };
+  const entry = (next = "next"): StepEntry => ({
+    step: 0,
+    nodeId: "act",
+    outcome: "ok",
+    output: { version: 3 },
+    durationMs: 1,
+    next,
+  });
+  const announce = { nodeId: "next", effectType: "announce", recovery: "idempotent", request: REQUEST } as const;
+
+  async function begun(): Promise<Acting & { readonly effectId: string }> {
+    const world = await World.open();
+    await startRun(world.store, two);
+    const launch = await claimNext(world.store, world.epoch);
+    await becomeReady(world.store, launch, two);
+    const state: Acting = { world, recovery: "idempotent", launch };
+    return { ...state, effectId: (await reserve(state)).effectId };
+  }
+
+  it("settles it, is stored, and has the next effect reserved, in one command", async () => {
+    const { effectId, launch, world } = await begun();
+    const settle = { effectId, attempt: 1, outcome: "applied" } as const;
+    const stored = await world.store.runs.advance({
+      claim: launch.claim,
+      first: 0,
+      entries: [entry()],
+      settle,
+      reserve: announce,
+    });
+    expect(stored).toMatchObject({ through: 0, reserved: { state: "fresh", attempt: 1 } });
+    expect(world.store.read.effects.get(effectId)).toMatchObject({ status: "applied", result: { version: 3 } });
+    expect(
+      world.all("SELECT effect_type AS type, status, attempt_count AS attempts FROM effects ORDER BY effect_no"),
+    ).toEqual([
+      { type: "deploy", status: "applied", attempts: 1 },
+      { type: "announce", status: "applying", attempts: 1 },
+    ]);
+    expect(world.all("SELECT state FROM effect_attempts ORDER BY effect_no")).toEqual([
+      { state: "accepted" },
+      { state: "dispatching" },
+    ]);
+    expect((await world.store.verify()).problems).toEqual([]);
+  });
+
+  it("settles it also when the step itself is refused; then nothing is reserved", async () => {
+    const { effectId, launch, world } = await begun();
+    const settle = { effectId, attempt: 1, outcome: "applied" } as const;
+    const refused = await world.store.runs.advance({
+      claim: launch.claim,
+      first: 0,
+      entries: [entry("act")],
+      settle,
+      reserve: announce,
+    });
+    expect(refused).toMatchObject({ rewind: { reason: "route", from: 0 } });
+    expect(world.store.read.effects.get(effectId)).toMatchObject({ status: "applied", result: { version: 3 } });
+    expect(world.count("effects")).toBe(1);
+  });
+
+  it("stands when the reservation behind it is refused", async () => {
+    const { effectId, launch, world } = await begun();
+    const settle = { effectId, attempt: 1, outcome: "applied" } as const;
+    const reserved = { ...announce, nodeId: "elsewhere" };
+    const stored = await world.store.runs.advance({
+      claim: launch.claim,
+      first: 0,
+      entries: [entry()],
+      settle,
+      reserve: reserved,
+    });
+    expect(stored).toMatchObject({ through: 0, reserved: { refused: { kind: "protocolRejected" } } });
+    expect(world.count("effects")).toBe(1);
+  });
+
+  it("is refused with a settlement that fits no open attempt, and nothing is stored", async () => {
+    const { effectId, launch, world } = await begun();
+    const settle = { effectId, attempt: 2, outcome: "applied" } as const;
+    const refused = world.store.runs.advance({
+      claim: launch.claim,
+      first: 0,
+      entries: [entry()],
+      settle,
+      reserve: announce,
+    });
+    await expect(refused).rejects.toMatchObject({ kind: "protocolRejected" });
+    expect(world.all("SELECT steps FROM runs")).toEqual([{ steps: 0 }]);
+    expect(world.store.read.effects.get(effectId)).toMatchObject({ status: "applying" });
   });
 });
