@@ -289,6 +289,8 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     message: z.string().max(NOTIFY.messageChars),
     format: notificationFormatSchema.optional(),
     audience: z.string().nullable(),
+    /** An audience that is not configured is none. */
+    ifConfigured: z.boolean(),
   }),
   /** Result: the receipt of the update. */
   z.strictObject({

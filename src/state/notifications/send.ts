@@ -28,6 +28,8 @@ export interface SendInput {
   readonly format?: "markdown" | null;
   /** Whom it is sent to in chat; null = the origin session only. */
   readonly audience: string | null;
+  /** An audience that is not configured is none, instead of an error. */
+  readonly ifConfigured?: boolean;
   readonly access: Access;
 }
 
@@ -36,7 +38,9 @@ export interface SendInput {
  * may have been read. Throws `claimLost`, `protocolRejected`, `audienceUnknown`, `outputTooLarge`.
  */
 export const send = defineCommand("notifications.send", (tx, input: SendInput): { index: number } => {
-  const { access, audience, claim, format = null, kind, message, nodeId } = input;
+  const { access, claim, format = null, kind, message, nodeId } = input;
+  const there = input.ifConfigured !== true || Object.hasOwn(access.audiences, input.audience ?? "");
+  const audience = there ? input.audience : null;
   const run = claimedRun(tx, claim);
   const open = openAttempt(tx, run);
   if (open?.status !== "running" || open.nodeId !== nodeId || run.steps !== input.step) {
