@@ -91,6 +91,8 @@ export const DECISION = {
   transportParts: 20,
   /** A card that needs more messages is one message and a document, where the channel takes files. */
   messageParts: 5,
+  /** Of its text on that message: what a phone shows with two flicks. */
+  excerptUnits: 1_000,
   textDefaultMin: 1,
   textDefaultMax: 4_000,
   /** After a start or wake, overdue policies wait this long for the channels' backlog. */

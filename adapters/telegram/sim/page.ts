@@ -169,7 +169,7 @@ function personName(state: SimState, id: number | "bot"): string {
 }
 
 function clockTime(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 16);
+  return new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" }).format(ms);
 }
 
 function escape(text: string): string {

@@ -134,6 +134,14 @@ const STATUS: Readonly<Record<RunStatus, string>> = {
   cancelled: "cancelled",
 };
 
+/** Of several runs, where that reads differently. */
+const SEVERAL: Readonly<Partial<Record<RunStatus, string>>> = {
+  queued: "wait for their turn",
+  waiting: "wait for an answer",
+  parked: "stand still",
+  ambiguous: "need somebody",
+};
+
 function runName({ run, workflow }: Run): string {
   return `run ${short(run, CUT.run)} (${short(workflow, CUT.workflow)})`;
 }
@@ -156,7 +164,9 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
     if (lastPollAt === undefined) phrase.push(`${name}, not heard yet`);
     else phrase.push(`${name}, last heard `, clock(lastPollAt));
   }
-  const counts = runs.map(({ count, status }) => `${count} ${STATUS[status]}`).join(", ");
+  const counts = runs
+    .map(({ count, status }) => `${count} ${count === 1 ? STATUS[status] : (SEVERAL[status] ?? STATUS[status])}`)
+    .join(", ");
   phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
   phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
   phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);

@@ -54,7 +54,7 @@ export function isForDocument(source: BodySource): boolean {
 
 /** The beginning of a body that fits into the one message beside a document. */
 export function bodyStart(body: CardBody): BodyPiece {
-  const room = PART_ROOM.last - DOCUMENT_LINES;
+  const room = Math.min(DECISION.excerptUnits, PART_ROOM.last - DOCUMENT_LINES);
   if (body.text.length <= room) return { start: 0, end: body.text.length };
   return { start: 0, end: bestCut(body, 0, Math.ceil(room / 2), room) };
 }
