@@ -1,11 +1,14 @@
 /** Content → the arguments of sendMessage and editMessageText. Explicit entities only, never a parse mode. */
+import { InputFile } from "grammy";
 import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { Language } from "../../src/contracts/language.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
 import {
+  renderAlert,
   renderCard,
+  renderDocument,
   renderNotification,
   renderReply,
   wordsIn,
@@ -17,9 +20,11 @@ import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;
 
-/** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one. */
+/** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one, and so does a document. */
 export function partCount(perform: Perform): number {
-  return perform.content === null ? 1 : render(perform.content, perform.destination).length;
+  return perform.content === null || perform.op === "document"
+    ? 1
+    : render(perform.content, perform.destination).length;
 }
 
 /**
@@ -45,6 +50,13 @@ export function messageArguments(perform: Perform, part: number): Arguments {
   };
 }
 
+/** The file and the caption of a document. */
+export function documentArguments({ content }: Perform): Arguments {
+  if (content?.kind !== "card") throw new HoldpointError("protocolRejected", "A document needs a card.");
+  const { caption, name, text } = renderDocument(content.card);
+  return { document: new InputFile(Buffer.from(text), name), caption };
+}
+
 /** Says that the marks are missing, where there is room for it. */
 function withNote(text: string, language: Language | undefined): string {
   const noted = `${text}\n${wordsIn(language).plainNote}`;
@@ -65,6 +77,14 @@ function render(content: MessageContent, destination: string): Part[] {
       // Seen from when it was made, so that every attempt has the same parts.
       return renderNotification(notification, { timeZone, language, reference: notification.at });
     }
+    case "alert":
+      return [
+        renderAlert(content.alert, {
+          timeZone: content.timeZone,
+          language: content.language,
+          reference: content.alert.at,
+        }),
+      ];
     case "reply":
       return [renderReply(content.reply, replyClock(content), content)];
   }

@@ -102,7 +102,7 @@ export default defineResourceManager<Spec, Status>({
     if (asked.state === "failed" || asked.state === "interrupted")
       return ctx.settled(found("blocked", conditionFalse("Ready", "NotAsked", asked.error?.message)));
     if (asked.state !== "succeeded") return ctx.settled(found("asking", conditionFalse("Ready", "WaitsForApproval")));
-    if ((asked.output as { merge: boolean }).merge !== true)
+    if (!(asked.output as { merge: boolean }).merge)
       return ctx.settled(found("blocked", conditionFalse("Ready", "Declined")));
 
     try {

@@ -16,7 +16,7 @@ function place({ api, number, repository }: Subject): string {
 export default defineWorkflow({
   name: "repair-pull-request",
   source: import.meta.url,
-  title: ({ input }) => `Repair ${(input as Subject).repository}#${(input as Subject).number}`,
+  title: ({ input }) => `Repair ${input.repository}#${input.number}`,
   input: (given: Subject) => given,
   startAt: "format",
   nodes: {

@@ -2,6 +2,7 @@
  * Every error a person or a program can meet, with a stable code, when it happens and what to do.
  * `kind` is the word code branches on, `code` is what is printed, searched for and documented.
  */
+import { ALERTS_ERRORS } from "./errors/alerts.ts";
 import { AUTHORING_ERRORS } from "./errors/authoring.ts";
 import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
@@ -24,6 +25,7 @@ export const ERRORS = {
   ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
+  ...ALERTS_ERRORS,
   ...STORAGE_ERRORS,
   ...SERVER_ERRORS,
   ...COMMAND_LINE_ERRORS,

@@ -5,7 +5,7 @@ import type { Config } from "../contracts/config.ts";
 export interface Wake {
   /** A run may be waiting for a slot. */
   runs(): void;
-  /** A message may be waiting for its channel. */
+  /** A message may be waiting for its channel, and an alert may have changed. */
   channels(): void;
   /** A message's arrival may have become unknown, or known. */
   doubts(): void;

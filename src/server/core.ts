@@ -5,6 +5,7 @@ import type { Config } from "../contracts/config.ts";
 import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
+import { AlertTimes } from "./alerts.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
 import { DeafWatch } from "./channels/deaf-watch.ts";
 import type { Access, Wake } from "./context.ts";
@@ -72,6 +73,7 @@ export class ServerCore {
   readonly #hearing: Hearing;
   readonly #deadlines: DecisionDeadlines;
   readonly #doubts: Doubts;
+  readonly #alerts: AlertTimes;
   readonly #connections = new Set<() => void>();
   #heartbeat: Timer | undefined;
   #sweep: Timer | undefined;
@@ -93,6 +95,8 @@ export class ServerCore {
       channels: () => {
         this.channels.wake();
         this.#doubts.wake();
+        // Whatever queues a message may have changed an alert.
+        this.#alerts.wake();
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
@@ -108,6 +112,7 @@ export class ServerCore {
     );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
     this.#doubts = new Doubts({ store, clock, log, wake, access });
+    this.#alerts = new AlertTimes({ store, clock, log, wake, access });
     const { cacheDir } = options;
     const approved = new ApprovedSources(options.sourcesDir, (sha256) => store.read.runs.source(sha256));
     this.judge = new Judge({ store, ports, log, serverEpoch: epoch, cacheDir, approved });
@@ -199,6 +204,10 @@ export class ServerCore {
     return this.#connections.size;
   }
 
+  wakeAlerts(): void {
+    this.#alerts.wake();
+  }
+
   wakeDeadlines(): void {
     this.#deadlines.wake();
   }
@@ -269,6 +278,7 @@ export class ServerCore {
     this.#hearing.stop();
     this.#deadlines.stop();
     this.#doubts.stop();
+    this.#alerts.stop();
     this.waiting.stop();
     this.managed.stop();
     await Promise.all([
@@ -317,6 +327,7 @@ export class ServerCore {
     this.resources.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
+    this.#alerts.wake();
     this.#beat();
     this.#sweepInbox();
     await this.#serveMetrics();

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../contracts/ids.ts";
+import * as alerts from "./alerts/index.ts";
 import * as channels from "./channels/index.ts";
 import * as checkpoints from "./checkpoints/index.ts";
 import * as children from "./children/index.ts";
@@ -80,6 +81,7 @@ const COMMANDS = {
   timers: timers.commands,
   updates: updates.commands,
   retention: retention.commands,
+  alerts: alerts.commands,
 } as const;
 
 type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof COMMANDS)[N]> };
@@ -100,6 +102,7 @@ export interface StoreReads {
   readonly settings: ReturnType<typeof settings.reads>;
   readonly timers: ReturnType<typeof timers.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
+  readonly alerts: ReturnType<typeof alerts.reads>;
 }
 
 export interface Store extends CommandMethods {
@@ -154,6 +157,7 @@ export function openStore(options: StoreOptions): Store {
     timers: methodsOf(COMMANDS.timers, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
+    alerts: methodsOf(COMMANDS.alerts, queue),
     read: {
       server: server.reads(db),
       children: children.reads(db),
@@ -170,6 +174,7 @@ export function openStore(options: StoreOptions): Store {
       settings: settings.reads(db),
       timers: timers.reads(db),
       updates: updates.reads(db),
+      alerts: alerts.reads(db),
     },
     backup: opened.backup,
     verify: () => verifyChains(db, breathe),

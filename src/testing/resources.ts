@@ -177,7 +177,7 @@ export class TestResource {
       changeSettings: ({ requestKey }) => Promise.resolve().then(() => (this.#known(requestKey), { changeNumber: 1 })),
       queueFollowUp: ({ followUpKey, requestKey }) =>
         Promise.resolve().then(() => (this.#known(requestKey), { followUpId: `follow-up-${followUpKey}` })),
-      removeFollowUp: ({ requestKey }) => Promise.resolve().then(() => void this.#known(requestKey)),
+      removeFollowUp: ({ requestKey }) => Promise.resolve().then(() => this.#known(requestKey)),
       setFinalizer: async (finalizer, present) => {
         if (present) this.finalizers.add(finalizer);
         else this.finalizers.delete(finalizer);

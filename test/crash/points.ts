@@ -107,6 +107,12 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "managed.settle": [["managed"]],
   "managed.finish": [["managed"]],
   "managed.remove": [["managed"]],
+  "alerts.raise": [["alarm"]],
+  "alerts.recover": [["alarm"]],
+  "alerts.acknowledge": [["taken"]],
+  "alerts.snooze": [["taken"]],
+  "alerts.takeRepair": [["alarm"]],
+  "alerts.tend": [["taken"]],
   "managed.ensure": [["managed"], ["managed", 2]],
   "managed.complete": [["managed"]],
 };

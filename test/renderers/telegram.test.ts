@@ -383,6 +383,7 @@ describe("what people are told", () => {
       from: NOON,
       to: NOON,
       have: 1,
+      count: 2,
       need: 2,
       limit: 3,
       seen: 1,
@@ -410,6 +411,7 @@ describe("what people are told", () => {
     // The one name stands for two lists of words.
     const valueOf = (key: string, code: string): unknown => {
       if (key === "code") return code;
+      if (key === "action" && code.startsWith("alert")) return "snooze";
       if (key === "cause") return code === "escalated" ? "silence" : "conflict";
       return values[key as keyof typeof values];
     };

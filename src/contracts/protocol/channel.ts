@@ -8,6 +8,7 @@
  * `health` may come before `ready`, while the child cannot connect; `ready` comes once per child.
  */
 import { z } from "zod";
+import { alertModelSchema } from "../alert.ts";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
 import { OPERATOR_COMMANDS, operatorButtonSchema, operatorUseSchema } from "../decision/operator-codes.ts";
@@ -64,6 +65,17 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     /** Of the reader; left out: English. */
     language: languageSchema.optional(),
   }),
+  /** What is wrong outside; see contracts/alert.ts. */
+  z.strictObject({
+    kind: z.literal("alert"),
+    alert: alertModelSchema,
+    /** The configured zone for times in it. */
+    timeZone: z.string(),
+    /** Of the reader; left out: English. */
+    language: languageSchema.optional(),
+    /** Button (`alertButtons`) → unguessable token; absent when there is none. */
+    tokens: z.record(z.string(), z.string()).optional(),
+  }),
   z.strictObject({
     kind: z.literal("reply"),
     reply: replyCodeSchema,
@@ -87,12 +99,13 @@ export type MessageContent = z.infer<typeof messageContentSchema>;
  * - `post`: send the parts from `fromPart` (1-based) on, each as a new message.
  * - `edit`: bring the message `reference`, which shows part `part`, to this content.
  * - `delete`: remove the message `reference`.
+ * - `document`: send the whole text of a card as a file, one new message.
  */
 export const performSchema = z.strictObject({
   type: z.literal("perform"),
   effectId: z.string(),
   attempt: z.number().int().positive(),
-  op: z.enum(["post", "edit", "delete"]),
+  op: z.enum(["post", "edit", "delete", "document"]),
   destination: destinationSchema,
   content: messageContentSchema.nullable(),
   fromPart: z.number().int().positive(),
@@ -102,6 +115,8 @@ export const performSchema = z.strictObject({
   replyTo: referenceSchema.nullable(),
   /** Readers should not be able to forward or save it, where the service knows such a thing. */
   protect: z.boolean().optional(),
+  /** Without a sound. */
+  silent: z.literal(true).optional(),
   /** Without marks on the text: the service refused them before. */
   plain: z.literal(true).optional(),
 });

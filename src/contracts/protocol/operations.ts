@@ -8,8 +8,9 @@ import { escalationCauseSchema } from "../decision/policy.ts";
 import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
+import { ALERT_OPERATIONS } from "./alert-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
-import { errorRecordSchema, jsonSchema } from "./shared.ts";
+import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
 
@@ -336,7 +337,6 @@ export const serverStatusSchema = z.strictObject({
 });
 export type ServerStatus = z.infer<typeof serverStatusSchema>;
 
-const operation = <P, R>(change: boolean, payload: z.ZodType<P>, result: z.ZodType<R>) => ({ change, payload, result });
 const empty = z.strictObject({});
 const runRef = z.strictObject({ run: name });
 const runAck = z.strictObject({
@@ -485,6 +485,7 @@ export const OPERATIONS = {
     effectSummarySchema,
   ),
   ...RESOURCE_OPERATIONS,
+  ...ALERT_OPERATIONS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { PAGE, RESOURCE } from "../limits.ts";
 import { managedEffectSchema } from "../resource/effect.ts";
 import { childStateSchema, managedResourceSchema } from "../resource/model.ts";
-import { errorRecordSchema, jsonSchema } from "./shared.ts";
+import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 
 const time = z.number().int();
 const outcomeSchema = z.enum(["settled", "requeue", "requeueAfter", "failed"]);
@@ -83,8 +83,6 @@ const manager = z.string().min(1).max(RESOURCE.nameChars);
 const key = z.string().min(1).max(RESOURCE.keyChars);
 const projectPath = z.string().min(1).max(4_096);
 const ref = z.strictObject({ projectPath, manager, key });
-
-const operation = <P, R>(change: boolean, payload: z.ZodType<P>, result: z.ZodType<R>) => ({ change, payload, result });
 
 export const RESOURCE_OPERATIONS = {
   /** The resources of one project, in order of manager and key. */

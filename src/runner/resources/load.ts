@@ -68,7 +68,7 @@ async function load(
   let exported: unknown;
   let files: SourceFile[];
   try {
-    const loaded = await loadModule(path, modules, cacheDir, view);
+    const loaded = await loadModule(path, modules, {}, cacheDir, view);
     exported = (loaded.exports as { default?: unknown } | null | undefined)?.default;
     ({ files } = loaded);
   } catch (error) {

@@ -11,6 +11,7 @@ import type { ServerCore } from "../core.ts";
 import { decisionSummaries, runSummaries, runView } from "../views/run-view.ts";
 import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
+import { alertHandlers } from "./alert-handlers.ts";
 import { controlHandlers } from "./control-handlers.ts";
 import { resourceHandlers } from "./resource-handlers.ts";
 import { terminalHandlers } from "./terminal-handlers.ts";
@@ -35,6 +36,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     core.resources.wake();
     core.channels.wake();
     core.wakeDeadlines();
+    core.wakeAlerts();
     core.watchers.wake();
   };
   const control =
@@ -93,6 +95,7 @@ export function makeHandlers(core: ServerCore): Handlers {
       await core.waiting.look();
       return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
     },
+    ...alertHandlers(core, { actor, receipt, wakeAll }),
     ...terminalHandlers(core, { actorId: actor.id, receipt, wakeAll }),
     "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
     "effect.show": ({ effect }) => read(store.read.effects.get(effect)),

@@ -8,7 +8,7 @@ import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { decisionByNo, type DecisionRow } from "../decisions/rows.ts";
 import { acceptOnEvidence } from "../effects/evidence.ts";
-import { partByReference, partsOf } from "../effects/parts.ts";
+import { partByReference, partsOf } from "../effects/part-rows.ts";
 import { effectByNo } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
@@ -40,7 +40,7 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
     topic: message.topic,
     timeZone: access.timeZone,
   };
-  const admitted = authorize(tx, access, channelId, message);
+  const admitted = authorize(tx, access, channel, message);
   if (admitted === "silent") return { verdict: "silent", ack: null };
   const say = (verdict: string, reply: ReplyCode, decision?: DecisionRow): Handled => {
     queueReply(tx, origin, { reply, to: message.reference, ...(decision === undefined ? {} : { decision }) });

@@ -9,11 +9,14 @@ import { buttonKey, type OperatorButton, type OperatorUse } from "../../contract
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
 import type { Pressable } from "../channels/operator/answer.ts";
 import { cardContent } from "../decisions/card.ts";
+import { DOCUMENT_EFFECT, documentNote } from "../decisions/document.ts";
 import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
+import { alertEdit, alertFrame } from "../alerts/content.ts";
+import type { AlertRequest } from "../alerts/messages.ts";
 import { notificationContent } from "../notifications/content.ts";
-import { partByReference } from "./parts.ts";
+import { partByReference } from "./part-rows.ts";
 import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
 /** The stored request of a reply. */
@@ -27,7 +30,7 @@ export interface ReplyRequest {
   readonly onlyFor?: string;
 }
 
-type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
+type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo" | "silent">;
 
 /** The audiences that a message is for (a decision may have been passed on to a second one); none for an answer to somebody. */
 export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
@@ -35,6 +38,7 @@ export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
     const { audience, escalatedTo } = decisionByNo(tx, effect.decisionNo);
     return escalatedTo === null ? [audience] : [audience, escalatedTo];
   }
+  if (effect.purpose === "alert") return [(tx.unpack(effect.request) as unknown as AlertRequest).audience];
   if (effect.purpose !== "notification") return [];
   const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
   const sql = "SELECT audience FROM notifications WHERE notification_id = ?";
@@ -63,7 +67,11 @@ export function frameOf(
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
       const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
-      return { ...POST, content: chatCard(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
+      return {
+        ...POST,
+        content: chatCard(tx, decision, { tokens, of: effect, ...copy, destination: effect.destination }),
+        replyTo: null,
+      };
     }
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
@@ -72,10 +80,17 @@ export function frameOf(
         const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
         return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
       }
+      if (effect.effectType === "alert.edit")
+        return { op: "edit", content: editedAlert(tx, effect, copy.timeZone), ...target };
       if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
     case "reply": {
+      if (effect.effectType === DOCUMENT_EFFECT) {
+        const decision = decisionByNo(tx, effect.decisionNo as number);
+        const content = chatCard(tx, decision, { ...copy, destination: effect.destination });
+        return { ...POST, op: "document", content, replyTo: null };
+      }
       const content = replyContent(tx, effect, attempt, []);
       return { ...POST, content, replyTo: effect.targetReference };
     }
@@ -87,15 +102,31 @@ export function frameOf(
       });
       return { ...POST, content, replyTo: null };
     }
+    case "alert": {
+      const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, effect.effectNo, attempt);
+      const { content, replyTo, silent } = alertFrame(tx, effect, copy, tokens);
+      return { ...POST, content, replyTo, ...(silent ? { silent: true as const } : {}) };
+    }
     case "action":
       throw new Error(`effect ${effect.effectId} is no message`);
   }
 }
 
-/** The card without what a chat may not have. */
-function chatCard(...given: Parameters<typeof cardContent>): MessageContent {
-  const content = cardContent(...given);
-  return content.kind === "card" ? { ...content, ...forChat(content.card, content.state) } : content;
+/** The card for one destination: without what a chat may not have, and with word of its document. */
+function chatCard(
+  tx: Tx,
+  decision: DecisionRow,
+  { destination, ...copy }: Parameters<typeof cardContent>[2] & { readonly destination: string | null },
+): MessageContent {
+  const content = cardContent(tx, decision, copy);
+  if (content.kind !== "card") return content;
+  const { card, state } = forChat(content.card, content.state);
+  const note = documentNote(tx, decision, destination);
+  return {
+    ...content,
+    card,
+    state: note.document === undefined ? state : { ...state, notes: { ...state.notes, ...note } },
+  };
 }
 
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
@@ -110,7 +141,17 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
     of: shown === undefined ? undefined : effectByNo(tx, shown.effectNo),
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
+    destination: effect.destination,
   });
+}
+
+/** An alert as it stands now, under the message that shows it; its buttons are further ones of the same copy. */
+function editedAlert(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
+  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
+  if (shown === undefined) throw new Error(`effect ${effect.effectId} edits a message that nobody knows`);
+  const repeatOf = attemptOf(tx, shown.effectNo, shown.attempt)?.repeatOf ?? null;
+  const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, shown.effectNo, shown.attempt);
+  return alertEdit(tx, effectByNo(tx, shown.effectNo) as EffectRow, { repeatOf, timeZone }, tokens);
 }
 
 /** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */

@@ -6,6 +6,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal } from "../../contracts/states.ts";
+import { alertTitle } from "../alerts/shown.ts";
 import { revive } from "../channels/places.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
@@ -15,16 +16,8 @@ import { requeueRun } from "../runs/queueing.ts";
 import { runByNo } from "../runs/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { effectByRef } from "./find.ts";
-import {
-  isComplete,
-  movePart,
-  acceptPart,
-  partByReference,
-  partsOf,
-  progressOf,
-  storeReference,
-  type PartRow,
-} from "./parts.ts";
+import { isComplete, partByReference, partsOf, progressOf, type PartRow } from "./part-rows.ts";
+import { movePart, acceptPart, storeReference } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { refuse } from "./refuse.ts";
 import { effectSummary, shownEffect } from "./views.ts";
@@ -108,7 +101,7 @@ function told(
     actor,
     payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status, ...via },
   });
-  return effectSummary(tx, shownEffect(tx, effect.effectId));
+  return effectSummary(tx, shownEffect(tx, effect.effectNo));
 }
 
 function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonValue | null): void {
@@ -208,6 +201,7 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
 
 /** What people call a message: the title of its decision, else its kind. */
 export function titleOf(tx: Tx, effect: EffectRow): string {
+  if (effect.purpose === "alert") return alertTitle(tx, effect);
   const row =
     effect.decisionNo === null
       ? undefined
