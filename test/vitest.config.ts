@@ -45,6 +45,7 @@ export default defineConfig({
       { find: /^holdpoint$/, replacement: source("src/workflow/index.ts") },
       { find: /^@osolmaz\/pi-workflows$/, replacement: source("src/workflow/index.ts") },
       { find: /^holdpoint\/builtins$/, replacement: source("src/builtins/index.ts") },
+      { find: /^holdpoint\/resource-managers$/, replacement: source("src/resource/index.ts") },
       ...builtins,
       { find: /^holdpoint\/testing$/, replacement: source("src/testing/index.ts") },
     ],

@@ -93,6 +93,11 @@ export interface EffectApplied {
 }
 
 export interface Effects {
+  /**
+   * Looks for an effect that an earlier pass began and whose end nobody knows, and never does anything; null when there is no such
+   * effect. For a manager that sees what it wanted before it comes to `ensure`.
+   */
+  confirm(effect: Omit<EnsureEffect, "apply">): Promise<ManagedEffect | null>;
   /** Resolves once the effect is there. Rejects when it was refused, or while nobody knows. */
   ensure(effect: EnsureEffect): Promise<ManagedEffect>;
 }

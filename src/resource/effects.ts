@@ -27,6 +27,8 @@ export interface Settled {
 export interface EffectHost {
   reserve(effect: { readonly key: string; readonly kind: string; readonly request: JsonValue }): Promise<Reserved>;
   settle(settled: Settled): Promise<Reserved>;
+  /** Keys of effects that earlier passes began and whose end is not known. */
+  readonly openEffects: readonly string[];
 }
 
 /** Brand of errors that say for certain that nothing happened; by Symbol.for, so that two copies of this module agree. */
@@ -69,19 +71,53 @@ export async function ensureEffect(
   return record;
 }
 
+/** Looks for an effect that is open, and tells the server if it is there. */
+export async function confirmEffect(
+  host: EffectHost,
+  effect: Omit<EnsureEffect, "apply">,
+  signal: AbortSignal,
+): Promise<ManagedEffect | null> {
+  const only = { ...effect, apply: () => undefined };
+  check(only);
+  const { key, kind } = effect;
+  if (!host.openEffects.includes(key)) return null;
+  const now = await host.reserve({ key, kind, request: asJson(effect.request, `the request of effect "${key}"`) });
+  if (now.state !== "observe") return now.record;
+  const found = await seen(only, now, signal);
+  return found.applied ? (await tellApplied(host, only, now, found)).record : now.record;
+}
+
 async function look(host: EffectHost, effect: EnsureEffect, now: Reserved, signal: AbortSignal): Promise<Reserved> {
   const { attempt, effectId } = now;
+  const found = await seen(effect, now, signal);
+  return found.applied
+    ? tellApplied(host, effect, now, found)
+    : host.settle({ effectId, attempt, outcome: "notApplied" });
+}
+
+function tellApplied(
+  host: EffectHost,
+  { key }: EnsureEffect,
+  { attempt, effectId }: Reserved,
+  { externalRef, output: given }: Extract<EffectObservation, { applied: true }>,
+): Promise<Reserved> {
+  const output = given === undefined ? undefined : asJson(given, `what effect "${key}" gave`);
+  return host.settle({ effectId, attempt, outcome: "applied", externalRef, output });
+}
+
+/** What the manager's look found. Throws when it cannot be told. */
+async function seen(
+  effect: EnsureEffect,
+  now: Reserved,
+  signal: AbortSignal,
+): Promise<Exclude<EffectObservation, { applied: "unknown" }>> {
   let found: EffectObservation;
   try {
     found = await effect.observe(signal);
   } catch (error) {
     throw unsettled(effect, now, `looking failed: ${messageOf(error)}`, error);
   }
-  if (found?.applied === true) {
-    const output = found.output === undefined ? undefined : asJson(found.output, `what effect "${effect.key}" gave`);
-    return host.settle({ effectId, attempt, outcome: "applied", externalRef: found.externalRef, output });
-  }
-  if (found?.applied === false) return host.settle({ effectId, attempt, outcome: "notApplied" });
+  if (found?.applied === true || found?.applied === false) return found;
   if (found?.applied === "unknown") throw unsettled(effect, now, found.reason ?? "it cannot be told now");
   throw invalid(`observe of effect "${effect.key}" returns { applied: true, false or "unknown" }.`);
 }

@@ -6,7 +6,7 @@ import { finalizerSchema, type StoredResource } from "../contracts/resource/mode
 import { reconcileResultSchema, type ReconcileResult } from "../contracts/resource/result.ts";
 import type { ChildRun, Found, ReconcileContext, Result, Workflows } from "./context.ts";
 import { invalid, type ManagedResource, type ResourceManager } from "./definition.ts";
-import { ensureEffect, type EffectHost } from "./effects.ts";
+import { confirmEffect, ensureEffect, type EffectHost } from "./effects.ts";
 import { asJson } from "./json.ts";
 
 /** What a pass needs of whoever keeps the resource. */
@@ -95,6 +95,10 @@ function contextOf(
       ensure: async (effect) => {
         going();
         return ensureEffect(host, effect, signal);
+      },
+      confirm: async (effect) => {
+        going();
+        return confirmEffect(host, effect, signal);
       },
     },
     finalizers: {

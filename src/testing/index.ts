@@ -1,6 +1,6 @@
 /**
  * The test kit for authors, `holdpoint/testing`: a workflow runs in memory, with a clock that the test moves, scripted
- * answers, agents and commands, crashes on demand, and assertions on effects.
+ * answers, agents and commands, crashes on demand, and assertions on effects. A resource manager has its passes on demand.
  *
  * Owns: a host over memory with the rules of the server. Must not touch files, processes, sockets or the real clock.
  */
@@ -8,6 +8,7 @@ import type { WorkflowDefinition } from "../workflow/index.ts";
 import { type TestOptions, TestRun } from "./run.ts";
 
 export { FakeClock } from "./clock.ts";
+export { manageResource, type TestPass, type TestResource } from "./resources.ts";
 export type { EffectState, TestEffect, TestEvent } from "./ledger.ts";
 export type { Pending, TestOptions, TestPrompt, TestRun, TestStatus } from "./run.ts";
 export {

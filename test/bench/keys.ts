@@ -22,6 +22,9 @@ export const KEYS = [
   "rss_server_mb",
   "rss_adapter_mb",
   "rss_1000_parked_mb",
+  "reconciles_per_s",
+  "enqueue_per_s",
+  "list_10000_ms",
 ] as const;
 export type Key = (typeof KEYS)[number];
 
@@ -63,6 +66,9 @@ export const TARGETS: Partial<Record<Key, readonly Target[]>> = {
   ready_ms: [most(400)],
   rss_server_mb: [most(100)],
   rss_1000_parked_mb: [most(40)],
+  reconciles_per_s: [least(200)],
+  enqueue_per_s: [least(5_000)],
+  list_10000_ms: [most(200)],
 };
 
 export interface Summary {

@@ -18,6 +18,7 @@ import { floors } from "./parts/floors.ts";
 import { fsyncs } from "./parts/fsyncs.ts";
 import { adapterMemory, parkedMemory } from "./parts/memory.ts";
 import { readiness, recovery } from "./parts/recovery.ts";
+import { resources } from "./parts/resources.ts";
 import { resumed } from "./parts/resumed.ts";
 import { steps } from "./parts/steps.ts";
 
@@ -33,8 +34,9 @@ const PARTS: readonly Part[] = [
   readiness,
   adapterMemory,
   parkedMemory,
+  resources,
 ];
-const CHILDREN = ["adapter", "floors", "gc", "seed"].map((name) => `test/bench/children/${name}.ts`);
+const CHILDREN = ["adapter", "floors", "gc", "resources", "seed"].map((name) => `test/bench/children/${name}.ts`);
 const root = resolve(import.meta.dirname, "../..");
 
 /** Above this load per processor at the start, or with this share of them taken by others meanwhile, figures mean little. */

@@ -8,8 +8,10 @@ import deploy from "../../docs/examples/deploy.workflow.ts";
 import effects from "../../docs/examples/effects.workflow.ts";
 import importing from "../../docs/examples/import.workflow.ts";
 import mend from "../../docs/examples/mend.workflow.ts";
+import mergePull from "../../docs/examples/merge-pull-request.workflow.ts";
 import plan from "../../docs/examples/plan.workflow.ts";
 import release from "../../docs/examples/release.workflow.ts";
+import repairPull from "../../docs/examples/repair-pull-request.workflow.ts";
 import retry from "../../docs/examples/retry.workflow.ts";
 import review from "../../docs/examples/review.workflow.ts";
 import shell from "../../docs/examples/shell.workflow.ts";
@@ -17,12 +19,29 @@ import triage from "../../docs/examples/triage.workflow.ts";
 import verify from "../../docs/examples/verify.workflow.ts";
 import watch from "../../docs/examples/watch.workflow.ts";
 import approval from "../../docs/examples/approval.workflow.ts";
+import { CodeHost } from "../fixtures/code-host.ts";
 
 let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), "holdpoint-examples-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe("examples", () => {
+  it("merge-pull-request and repair-pull-request: the child runs of the pull request manager", async () => {
+    const host = await CodeHost.start();
+    try {
+      const input = { api: host.url, repository: "shop", number: 7, title: "Cart", head: "head-1" };
+      const repaired = await runWorkflow(repairPull, { input });
+      expect(repaired.output).toEqual({ head: "head-2" });
+      repaired.assertEffect("format", { state: "applied", attempts: 1 });
+      const asked = await runWorkflow(mergePull, { input, answers: { ask: { choice: "merge" } } });
+      expect(asked.output).toEqual({ merge: true });
+      const left = await runWorkflow(mergePull, { input, answers: { ask: { choice: "leave" } } });
+      expect(left.output).toEqual({ merge: false });
+    } finally {
+      await host.close();
+    }
+  });
+
   it("retry: a failure goes on by its outcome, three times at most", async () => {
     const run = await runWorkflow(retry, { input: { file: "a.pdf", failures: 2 } });
     expect(run.order).toEqual(["upload", "again", "upload", "again", "upload", "done"]);

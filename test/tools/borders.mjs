@@ -19,7 +19,7 @@ const MAY = {
   "src/server": ["src/state", "src/decision", "src/workflow/rules", "src/resource/rules"],
   "src/runner": ["src/workflow", "src/workflow/rules", "src/resource"],
   "src/builtins": ["src/workflow", "src/resource"],
-  "src/testing": ["src/workflow", "src/workflow/rules", "src/resource", "src/decision"],
+  "src/testing": ["src/workflow", "src/workflow/rules", "src/resource", "src/resource/rules", "src/decision"],
   "src/client": [],
   "src/cli": ["src/client", "renderers"],
   "adapters/channel": ["renderers"],

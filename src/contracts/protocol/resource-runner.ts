@@ -32,6 +32,8 @@ export const reconcileLaunchSchema = approvedSchema.extend({
   manager: z.string(),
   /** The resource without its spec and its manager's status, each of which follows in a frame of its own. */
   resource: managedResourceSchema,
+  /** Keys of effects that earlier passes began and whose end is not known. */
+  openEffects: z.array(z.string()),
 });
 export type ReconcileLaunch = z.infer<typeof reconcileLaunchSchema>;
 

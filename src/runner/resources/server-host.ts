@@ -1,7 +1,12 @@
 /** What a pass asks of the server, as frames and their replies. */
 import { fromErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import { findWorkflow } from "../../contracts/discovery.ts";
-import type { FromResourceRunner, PassRequest, ToResourceRunner } from "../../contracts/protocol/resource-runner.ts";
+import type {
+  FromResourceRunner,
+  PassRequest,
+  ReconcileLaunch,
+  ToResourceRunner,
+} from "../../contracts/protocol/resource-runner.ts";
 import type { ChildRun } from "../../resource/index.ts";
 import type { PassHost } from "../../resource/pass.ts";
 
@@ -10,12 +15,17 @@ type Asked = PassRequest extends infer R ? (R extends PassRequest ? Omit<R, "mes
 
 export class ServerPassHost implements PassHost {
   readonly #send: (frame: FromResourceRunner) => void;
+  readonly openEffects: readonly string[];
   readonly #projectPath: string;
   readonly #open = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   #next = 0;
 
-  constructor(send: (frame: FromResourceRunner) => void, projectPath: string) {
+  constructor(
+    send: (frame: FromResourceRunner) => void,
+    { openEffects, projectPath }: Pick<ReconcileLaunch, "openEffects" | "projectPath">,
+  ) {
     this.#send = send;
+    this.openEffects = openEffects;
     this.#projectPath = projectPath;
   }
 

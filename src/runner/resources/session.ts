@@ -90,7 +90,7 @@ class Session {
       return this.#finish({ kind: "ended" });
     }
     const { cwd, manager } = loaded;
-    const host = new ServerPassHost((frame) => this.#send(frame), launch.projectPath);
+    const host = new ServerPassHost((frame) => this.#send(frame), launch);
     this.#host = host;
     this.#send({ type: "runner.ready", timeoutMs: manager.timeoutMs });
     const { reconcileId, resource } = launch;

@@ -63,7 +63,7 @@ export class PassSession {
   }
 
   begin(): void {
-    const { claim, projectPath, resource, source, sources } = this.claimed;
+    const { claim, openEffects, projectPath, resource, source, sources } = this.claimed;
     this.#startedAt = performance.now();
     this.#arm(RESOURCE.reconcileMs);
     this.#child.port.onFrame((frame) => this.#take(frame));
@@ -80,6 +80,7 @@ export class PassSession {
         sources: [...sources],
         sourcesDir: this.#deps.sourcesDir,
         cacheDir: this.#deps.cacheDir,
+        openEffects: [...openEffects],
         resource: { metadata, spec: null, status: { ...status, resourceManagerStatus: null } },
       },
       { type: "value", of: "spec", value: spec },

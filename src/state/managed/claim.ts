@@ -6,6 +6,7 @@ import { defineCommand } from "../command.ts";
 import { acquireLease, renewLease } from "../leases.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
+import { openEffects } from "./effects.ts";
 import { liveResource, type ResourceClaim, type ResourceRow, storedResource } from "./resource-rows.ts";
 
 export interface ClaimResource {
@@ -25,6 +26,8 @@ export interface ClaimedResource {
   readonly source: string;
   readonly sourcesDigest: string | null;
   readonly sources: readonly SourceFile[];
+  /** Keys of effects that earlier passes began and whose end is not known. */
+  readonly openEffects: readonly string[];
   /** Why it is due, in a word. */
   readonly reason: string;
   readonly failures: number;
@@ -69,6 +72,7 @@ export const claim = defineCommand("managed.claim", (tx: Tx, input: ClaimResourc
     source: row.source,
     sourcesDigest: row.sourcesDigest,
     sources: managerSources(tx, row.sourcesDigest),
+    openEffects: openEffects(tx, row),
     reason: due.reason,
     failures: due.failures,
   };

@@ -242,6 +242,16 @@ export function effectRecord(db: Unpacking, uid: string, effect: EffectRow): Man
   };
 }
 
+/** Keys of effects whose end is not known. */
+export function openEffects(db: Reader, { managedNo, uid }: ResourceRow): string[] {
+  return db
+    .all<{ key: string }>(
+      `SELECT idempotency_key AS "key" FROM effects WHERE managed_no = ? AND status IN ('applying', 'ambiguous') ORDER BY effect_no LIMIT 256`,
+      managedNo,
+    )
+    .map(({ key }) => key.slice(uid.length + 1));
+}
+
 /** The newest of a resource, newest first. */
 export function effectsOf(db: Unpacking, managedNo: number, uid: string, limit: number): ManagedEffect[] {
   return db
