@@ -122,9 +122,8 @@ export class ServerHost implements EngineHost {
   async notify(notification: NotificationAsked): Promise<{ index: number }> {
     const { audience, format, ifConfigured, kind, message, nodeId, step } = notification;
     const written = format === undefined ? {} : { format };
-    const to = { audience: audience ?? null, ifConfigured };
-    const asked = { type: "notify", step, nodeId, kind, message, ...written, ...to } as const;
-    const result = accepted(await this.#ask(asked));
+    const asked = { type: "notify", step, nodeId, kind, message, ...written } as const;
+    const result = accepted(await this.#ask({ ...asked, audience: audience ?? null, ifConfigured }));
     return { index: (result as { index: number }).index };
   }
 
