@@ -55,6 +55,8 @@ export const OPERATOR_REPLIES = [
     /** Decisions that wait for the one who asks. */
     decisions: count,
     problems: count,
+    /** Alerts that hold; left out: none. */
+    alerts: count.optional(),
   }),
   z.strictObject({
     code: z.literal("decisionList"),
