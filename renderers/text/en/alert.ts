@@ -16,8 +16,9 @@ import { ALERT } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
 import { originLine } from "./card.ts";
 import { notificationGlyph } from "./notification.ts";
+import { findingPhrase } from "./findings.ts";
 import { clock, day, duration } from "./time.ts";
-import { byName, CUT, quote, short } from "./words.ts";
+import { byName, CUT, quote, short, upperFirst } from "./words.ts";
 
 type Kind<K extends AlertModel["kind"]> = Extract<AlertModel, { kind: K }>;
 type Member = Kind<"digest">["members"][number];
@@ -106,22 +107,37 @@ function isReport({ origin: given }: { readonly origin?: AlertOrigin | undefined
   return given?.kind === "workflow";
 }
 
-/** A line of evidence as text. */
-function alertLine(line: AlertLine): string {
-  return inert(line).trimEnd();
-}
-
 /** Made visible, a text may be much longer than it was; together they keep within one message. */
 function linesOf(lines: readonly AlertLine[]): Phrase[] {
   const phrases: Phrase[] = [];
   let room: number = ALERT.linesUnits;
   for (const line of lines) {
-    const text = cutToUnits(alertLine(line), room);
-    phrases.push([text]);
-    room -= text.length + 1;
+    const phrase = alertLine(line).map((piece) => (typeof piece === "string" ? cutToUnits(piece, room) : piece));
+    phrases.push(phrase);
+    room -= phrase.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length : 0), 1);
     if (room < 1) break;
   }
   return phrases;
+}
+
+/** A line of evidence. */
+export function alertLine(line: AlertLine): Phrase {
+  if (typeof line === "string") return [inert(line).trimEnd()];
+  if ("finding" in line) {
+    const [first = "", ...rest] = findingPhrase(line.finding);
+    const often = line.checks === undefined || line.checks === 1 ? "" : ` in ${line.checks} checks`;
+    return [typeof first === "string" ? upperFirst(first) : first, ...rest, often];
+  }
+  if ("changes" in line)
+    return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
+  if ("runbook" in line) return [`Runbook: ${short(line.runbook, CUT.excerpt)}`];
+  return [repairLine(line)];
+}
+
+function repairLine({ by, error, repair, run }: Extract<AlertLine, { repair: unknown }>): string {
+  const who = by === undefined ? " by its own authority" : byName(by);
+  if (repair === "refused") return `The repair could not be started: ${short(error ?? "", CUT.reason)}`;
+  return repair === "wanted" ? `A repair is wanted${who}.` : `Repair started${who}: run ${short(run ?? "", CUT.run)}.`;
 }
 
 /** The lines under the first one. */

@@ -141,6 +141,8 @@ export const toAdapterSchema = z.discriminatedUnion("type", [
     timeZone: z.string(),
     language: languageSchema.optional(),
   }),
+  /** Asks for a sign of life. */
+  z.strictObject({ type: z.literal("ping") }),
   z.strictObject({ type: z.literal("stop") }),
 ]);
 export type ToAdapter = z.infer<typeof toAdapterSchema>;
@@ -271,6 +273,8 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     pendingUpdates: z.number().int().nullable(),
     error: errorRecordSchema.nullable(),
   }),
+  /** The sign of life. */
+  z.strictObject({ type: z.literal("pong") }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
 ]);
 export type FromAdapter = z.infer<typeof fromAdapterSchema>;

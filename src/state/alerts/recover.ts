@@ -1,5 +1,5 @@
 /** `alerts.recover`: the condition of an alert does not hold any more. Of one that is not open, nothing becomes. */
-import type { Severity } from "../../contracts/alert.ts";
+import type { AlertLine, Severity } from "../../contracts/alert.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { ALERT } from "../../contracts/limits.ts";
 import { recovered } from "../../alert/index.ts";
@@ -8,7 +8,7 @@ import type { Access } from "../decisions/access.ts";
 import { wellFormed } from "../decisions/well-formed.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { announce } from "./announce.ts";
-import { bounded, checkLines, type AlertOutcome } from "./raise.ts";
+import { bounded, checkLines, wellFormedLine, type AlertOutcome } from "./raise.ts";
 import { alertById, alertIdOf, changeEpisode, episodeOf, saveAlert, type Ending } from "./rows.ts";
 
 export interface RecoverInput {
@@ -17,7 +17,7 @@ export interface RecoverInput {
   readonly groupKey: string;
   /** The author's sentence for the end; left out: the words for its condition. */
   readonly title?: string | null;
-  readonly lines?: readonly string[];
+  readonly lines?: readonly AlertLine[];
   /** When it ended, milliseconds since the epoch; left out: now. */
   readonly at?: number | null;
   /** Of a workflow's last word. */
@@ -68,7 +68,7 @@ function endingOf({ lines = [], severity, title = null }: RecoverInput): Ending 
   return {
     severity: severity ?? null,
     title: title === null ? null : wellFormed(title),
-    lines: lines.map((line) => wellFormed(line)),
+    lines: lines.map(wellFormedLine),
   };
 }
 
