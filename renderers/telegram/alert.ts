@@ -14,11 +14,10 @@ const LIST_RESERVE = 300;
 export function renderAlert(alert: AlertModel, clock: Clock): Part {
   const at = { nameZone: true, ...clock };
   const words = wordsIn(clock.language);
-  const { alertBody, alertHeading } = words;
-  const heading = alertHeading(alert);
+  const heading = words.alertHeading(alert);
   const rich = new RichText().add(`${heading.glyph} `).add(heading.text, "bold").phrase(heading.rest, at);
   if (alert.kind === "digest") for (const line of memberLines(alert.members, words)) rich.add(`\n${line}`);
-  for (const line of alertBody(alert)) rich.add("\n").phrase(line, at);
+  for (const line of words.alertBody(alert)) rich.add("\n").phrase(line, at);
   return {
     text: rich.text,
     entities: rich.entities,

@@ -162,6 +162,22 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/decide.ts")).decide,
   ).option("--text <text>", "the text of a choice that asks for one");
 
+  const monitors = group("monitors", "list what is watched and how it stands");
+  // The list is what the group does by itself.
+  add(monitors, "list", "all of them", async () => (await import("./commands/monitors.ts")).monitors, true);
+  add(
+    monitors,
+    "show <name>",
+    "one whole: what it looks at, how it stands, what became of it",
+    async () => (await import("./commands/monitors.ts")).monitorShow,
+  );
+  add(
+    monitors,
+    "check <name>",
+    "probe it now; the result counts",
+    async () => (await import("./commands/monitors.ts")).monitorCheck,
+  );
+
   const alerts = add(
     program,
     "alerts",
@@ -186,21 +202,6 @@ function build(io: Io, run: Run): Command {
     "no sound and no reminder of an alert for a time",
     async () => (await import("./commands/alerts.ts")).alertSnooze,
   ).option("--minutes <n>", "for how long", "60");
-  const monitors = group("monitors", "list what is watched and how it stands");
-  // The list is what the group does by itself.
-  add(monitors, "list", "all of them", async () => (await import("./commands/monitors.ts")).monitors, true);
-  add(
-    monitors,
-    "show <name>",
-    "one whole: what it looks at, how it stands, what became of it",
-    async () => (await import("./commands/monitors.ts")).monitorShow,
-  );
-  add(
-    monitors,
-    "check <name>",
-    "probe it now; the result counts",
-    async () => (await import("./commands/monitors.ts")).monitorCheck,
-  );
 
   const effect = group("effect", "look at and settle what was done outside");
   add(

@@ -12,11 +12,11 @@ import type {
 import type { AlertReply } from "../../../src/contracts/decision/alert-codes.ts";
 import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
 import { inert } from "../../../src/contracts/decision/inert.ts";
-import { ALERT } from "../../../src/contracts/limits.ts";
+import { ALERT, MONITOR } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
 import { originLine } from "./card.ts";
-import { notificationGlyph } from "./notification.ts";
 import { findingPhrase } from "./findings.ts";
+import { notificationGlyph } from "./notification.ts";
 import { clock, day, duration } from "./time.ts";
 import { byName, CUT, quote, short, upperFirst } from "./words.ts";
 
@@ -102,6 +102,26 @@ function overTitle(alert: Kind<"closing">): string {
   return `${subjectOf(alert)} is ${CONDITION[condition].over}`;
 }
 
+/** A line of evidence. */
+export function alertLine(line: AlertLine): Phrase {
+  if (typeof line === "string") return [inert(line).trimEnd()];
+  if ("finding" in line) {
+    const [first = "", ...rest] = findingPhrase(line.finding);
+    const often = line.checks === undefined || line.checks === 1 ? "" : ` in ${line.checks} checks`;
+    return [typeof first === "string" ? upperFirst(first) : first, ...rest, often];
+  }
+  if ("changes" in line)
+    return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
+  if ("runbook" in line) return [`Runbook: ${short(line.runbook, MONITOR.runbookChars)}`];
+  return [repairLine(line)];
+}
+
+function repairLine({ by, error, repair, run }: Extract<AlertLine, { repair: unknown }>): string {
+  const who = by === undefined ? " by its own authority" : byName(by);
+  if (repair === "refused") return `The repair could not be started: ${short(error ?? "", CUT.reason)}`;
+  return repair === "wanted" ? `A repair is wanted${who}.` : `Repair started${who}: run ${short(run ?? "", CUT.run)}.`;
+}
+
 /** What a workflow reports is its own story, and no condition of something outside. */
 function isReport({ origin: given }: { readonly origin?: AlertOrigin | undefined }): boolean {
   return given?.kind === "workflow";
@@ -114,30 +134,10 @@ function linesOf(lines: readonly AlertLine[]): Phrase[] {
   for (const line of lines) {
     const phrase = alertLine(line).map((piece) => (typeof piece === "string" ? cutToUnits(piece, room) : piece));
     phrases.push(phrase);
-    room -= phrase.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length : 0), 1);
+    room -= phrase.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length : 20), 1);
     if (room < 1) break;
   }
   return phrases;
-}
-
-/** A line of evidence. */
-export function alertLine(line: AlertLine): Phrase {
-  if (typeof line === "string") return [inert(line).trimEnd()];
-  if ("finding" in line) {
-    const [first = "", ...rest] = findingPhrase(line.finding);
-    const often = line.checks === undefined || line.checks === 1 ? "" : ` in ${line.checks} checks`;
-    return [typeof first === "string" ? upperFirst(first) : first, ...rest, often];
-  }
-  if ("changes" in line)
-    return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
-  if ("runbook" in line) return [`Runbook: ${short(line.runbook, CUT.excerpt)}`];
-  return [repairLine(line)];
-}
-
-function repairLine({ by, error, repair, run }: Extract<AlertLine, { repair: unknown }>): string {
-  const who = by === undefined ? " by its own authority" : byName(by);
-  if (repair === "refused") return `The repair could not be started: ${short(error ?? "", CUT.reason)}`;
-  return repair === "wanted" ? `A repair is wanted${who}.` : `Repair started${who}: run ${short(run ?? "", CUT.run)}.`;
 }
 
 /** The lines under the first one. */

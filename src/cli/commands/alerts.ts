@@ -73,8 +73,8 @@ function tell(context: Context, alert: AlertView, whole: boolean): void {
     `${alert.severity} · since ${when(alert.since)}, ${duration(until - alert.since)}${alert.endedAt === null ? "" : `, over ${when(alert.endedAt)}`}`,
   );
   add(`key ${clean(alert.groupKey)} · audience ${clean(alert.audience)}${originOf(alert)}`);
-  const at = { timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, reference: Date.now() };
-  for (const line of alert.lines) add(clean(words.plain(words.alertLine(line), at)));
+  const clock = { timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, reference: Date.now(), nameZone: true };
+  for (const line of alert.lines) add(clean(words.plain(words.alertLine(line), clock)));
   if (alert.acknowledgedAt !== null)
     add(
       `Acknowledged${alert.acknowledgedBy === null ? "" : ` by ${clean(alert.acknowledgedBy)}`}, ${when(alert.acknowledgedAt)}`,

@@ -161,7 +161,7 @@ export function checkLines(lines: readonly AlertLine[]): void {
     throw new HoldpointError("alertInvalid", `An alert has ${lines.length} lines; the limit is ${ALERT.lines}.`, {
       details: { limit: ALERT.lines, seen: lines.length },
     });
-  const units = lines.reduce((sum, line) => sum + (typeof line === "string" ? line.length : 0) + 1, 0);
+  const units = lines.reduce((sum, line) => sum + (typeof line === "string" ? line.length : ALERT.wordedUnits) + 1, 0);
   if (units > ALERT.linesUnits)
     throw new HoldpointError(
       "alertInvalid",
