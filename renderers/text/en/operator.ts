@@ -156,7 +156,7 @@ const lines = (first: string, rest: readonly string[]): string => [first, ...res
 const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
 function statusPhrase(code: Reply<"serviceStatus">): Phrase {
-  const { channels, decisions, problems, runs, since } = code;
+  const { alerts = 0, channels, decisions, problems, runs, since } = code;
   const phrase: Phrase[number][] =
     since === undefined ? ["Service: running"] : ["Service: running since ", clock(since)];
   for (const { channel, lastPollAt, state } of channels) {
@@ -169,6 +169,7 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
     .join(", ");
   phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
   phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
+  if (alerts > 0) phrase.push(`\nAlerts: ${alerts === 1 ? "one holds" : `${alerts} hold`}`);
   phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);
   return [...phrase, ...checksPhrase(code.checks)];
 }

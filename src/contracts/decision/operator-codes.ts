@@ -56,6 +56,8 @@ export const OPERATOR_REPLIES = [
     /** Decisions that wait for the one who asks. */
     decisions: count,
     problems: count,
+    /** Alerts that hold; left out: none. */
+    alerts: count.optional(),
     /** Monitors, those with an open alert, and the next look. */
     checks: z.strictObject({ total: count, troubled: count, nextAt: timeSchema.optional() }),
   }),

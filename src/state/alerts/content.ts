@@ -165,7 +165,8 @@ function asked({ repairAskedAt, repairAskedBy }: EpisodeRow): { asked?: { by?: s
 function listModel(tx: Tx, kind: MessageKind, digestNo: number, destination: string): AlertModel {
   const { closedAt, openedAt } = digestByNo(tx, digestNo);
   const members = membersOf(tx, digestNo).map(({ alert, episode }) => {
-    const { condition, subject, title } = episode.facts;
+    const { condition, subject } = episode.facts;
+    const title = nameInList(episode.facts);
     const flapping = alert.episode === episode.episode && alert.state.flapping;
     return {
       severity: episode.severity,
@@ -194,6 +195,11 @@ function listModel(tx: Tx, kind: MessageKind, digestNo: number, destination: str
     at: tx.now,
     ...until,
   };
+}
+
+/** Reports of one run have one subject; what they say tells them apart. */
+function nameInList({ lines: [first], origin, subject, title }: Facts): string | null {
+  return origin?.kind === "workflow" && typeof first === "string" ? `${subject}: ${first}` : title;
 }
 
 /** What a message answers in its chat: the newest one that stood for the same thing before it. */

@@ -6,6 +6,7 @@
  */
 import { CHANNEL_COMMAND, OPERATOR_COMMANDS } from "../../../contracts/decision/operator-codes.ts";
 import { nearest } from "../../../contracts/nearest.ts";
+import { countLive } from "../../alerts/rows.ts";
 import { monitorCounts } from "../../monitors/rows.ts";
 import { wellFormed } from "../../decisions/well-formed.ts";
 import { waitingIn } from "../receive-text.ts";
@@ -58,6 +59,7 @@ function onRun(asker: Asker, verb: keyof typeof ON_RUN, given: string): Operator
 }
 
 function status(asker: Asker, service: ServiceFacts | undefined): OperatorAnswer {
+  const alerts = countLive(asker.tx);
   return {
     reply: {
       code: "serviceStatus",
@@ -70,6 +72,7 @@ function status(asker: Asker, service: ServiceFacts | undefined): OperatorAnswer
       runs: openByStatus(asker.tx),
       decisions: waitingFor(asker).length,
       problems: problemsFor(asker).length + stuckRuns(asker.tx).length,
+      ...(alerts === 0 ? {} : { alerts }),
       checks: checksOf(asker),
     },
   };
