@@ -10,6 +10,7 @@ import type {
 import { OPERATOR } from "../../../src/contracts/limits.ts";
 import type { RunStatus } from "../../../src/contracts/run-status.ts";
 import type { Phrase } from "../phrase.ts";
+import { findingPhrase } from "./findings.ts";
 import { clock } from "./time.ts";
 import { byName, CUT, quote, sentence, short } from "./words.ts";
 
@@ -65,8 +66,8 @@ export function operatorPhrase(code: OperatorReply): Phrase {
       return [`Cancel this run? It cannot be undone.\n${runLine(code.run)}`];
     case "problemList":
       return problemsPhrase(code);
-    case "noMonitors":
-      return ["There are no monitors yet."];
+    case "monitorList":
+      return monitorsPhrase(code);
     case "commandHelp":
       return [helpText(code)];
     case "moreBelow":
@@ -169,7 +170,31 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
   phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
   phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
   phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);
-  return [...phrase, "\nChecks: none"];
+  return [...phrase, ...checksPhrase(code.checks)];
+}
+
+function checksPhrase({ nextAt, total, troubled }: Reply<"serviceStatus">["checks"]): Phrase {
+  if (total === 0) return ["\nChecks: none"];
+  const bad = troubled === 0 ? "all well" : `${troubled} not well (/monitors)`;
+  const counted = `\nChecks: ${many(total, "monitor", "monitors")}, ${bad}`;
+  return nextAt === undefined ? [counted] : [`${counted}, next `, clock(nextAt)];
+}
+
+const STANDING = { new: "not known yet", up: "up", down: "down", unstable: "unstable" } as const;
+
+function monitorsPhrase({ from, items, total, troubled }: Reply<"monitorList">): Phrase {
+  if (total === 0) return ["Nothing is watched yet."];
+  const well = troubled === 0 ? "all well" : `${troubled} not well`;
+  const phrase: Phrase[number][] = [
+    `${many(total, "monitor", "monitors")}, ${well}${shown(from, items.length, total)}:`,
+  ];
+  for (const { finding, name, since, standing, title } of items) {
+    const called = title === name ? "" : ` (${short(name, CUT.workflow)})`;
+    phrase.push(`\n\u2022 ${short(title, OPERATOR.titleUnits)}${called}: ${STANDING[standing]}`);
+    if (since !== undefined) phrase.push(" since ", clock(since));
+    if (finding !== undefined) phrase.push("; ", ...findingPhrase(finding));
+  }
+  return phrase;
 }
 
 const CHANNEL: Readonly<Record<Reply<"serviceStatus">["channels"][number]["state"], string>> = {

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 
+import { findingSchema } from "../monitor/finding.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { timeSchema } from "./request.ts";
 
@@ -55,6 +56,8 @@ export const OPERATOR_REPLIES = [
     /** Decisions that wait for the one who asks. */
     decisions: count,
     problems: count,
+    /** Monitors, those with an open alert, and the next look. */
+    checks: z.strictObject({ total: count, troubled: count, nextAt: timeSchema.optional() }),
   }),
   z.strictObject({
     code: z.literal("decisionList"),
@@ -119,7 +122,22 @@ export const OPERATOR_REPLIES = [
     runs: z.array(runLine),
     ...page,
   }),
-  z.strictObject({ code: z.literal("noMonitors") }),
+  z.strictObject({
+    code: z.literal("monitorList"),
+    /** Not well first. */
+    items: z.array(
+      z.strictObject({
+        name: z.string(),
+        title: z.string(),
+        standing: z.enum(["new", "up", "down", "unstable"]),
+        since: timeSchema.optional(),
+        finding: findingSchema.optional(),
+      }),
+    ),
+    /** Of all: those with an open alert. */
+    troubled: count,
+    ...page,
+  }),
   z.strictObject({ code: z.literal("commandHelp"), commands: z.array(z.enum(OPERATOR_COMMANDS)), waiting: count }),
   /** Toasts of the buttons. */
   z.strictObject({ code: z.literal("moreBelow") }),

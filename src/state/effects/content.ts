@@ -16,7 +16,7 @@ import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { alertEdit, alertFrame } from "../alerts/content.ts";
 import type { AlertRequest } from "../alerts/messages.ts";
-import { notificationContent } from "../notifications/content.ts";
+import { isSilent, notificationContent } from "../notifications/content.ts";
 import { partByReference } from "./part-rows.ts";
 import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
@@ -102,7 +102,8 @@ export function frameOf(
         repeatOf: copy.repeatOf,
         timeZone: copy.timeZone ?? "UTC",
       });
-      return { ...POST, content, replyTo: null };
+      const silent = isSilent(tx, notificationId) ? { silent: true as const } : {};
+      return { ...POST, content, replyTo: null, ...silent };
     }
     case "alert": {
       const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, effect.effectNo, attempt);

@@ -142,7 +142,10 @@ describe("/help, /monitors, /status", () => {
     const world = await open();
     expect(replyOf((await ask(world, "help")).perform).reply).toMatchObject({ code: "commandHelp", waiting: 0 });
     expect(replyOf((await ask(world, "start")).perform).reply).toMatchObject({ code: "commandHelp" });
-    expect(replyOf((await ask(world, "monitors")).perform).reply).toEqual({ code: "noMonitors" });
+    expect(replyOf((await ask(world, "monitors")).perform).reply).toMatchObject({
+      code: "monitorList",
+      total: 0,
+    });
     await world.ask();
     await world.deliver();
     expect(replyOf((await ask(world, "status")).perform).reply).toEqual({
@@ -151,6 +154,7 @@ describe("/help, /monitors, /status", () => {
       runs: [{ status: "waiting", count: 1 }],
       decisions: 1,
       problems: 0,
+      checks: { total: 0, troubled: 0 },
     });
     // An operator who may not answer it is told that nothing waits.
     expect(replyOf((await ask(world, "status", { user: GUEST })).perform).reply).toMatchObject({ decisions: 0 });

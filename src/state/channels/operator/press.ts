@@ -14,6 +14,7 @@ import type { Asker } from "./asker.ts";
 import { cancel } from "./control.ts";
 import { listDecisions, showHere } from "./decisions.ts";
 import { pageOf } from "./paging.ts";
+import { listMonitors } from "./monitors.ts";
 import { listProblems, settleProblem } from "./problems.ts";
 import { listRuns } from "./runs.ts";
 
@@ -100,7 +101,7 @@ function perform(asker: Asker, { action, target }: Pressable): Pressed {
     }
     case "more": {
       const { from, list } = pageOf(target);
-      const lists = { decisions: listDecisions, runs: listRuns, problems: listProblems };
+      const lists = { decisions: listDecisions, runs: listRuns, problems: listProblems, monitors: listMonitors };
       return { ...told({ code: "moreBelow" }), answer: lists[list as keyof typeof lists](asker, from) };
     }
   }
