@@ -264,7 +264,7 @@ export const SCENES: readonly Scene[] = [
           ],
           decisions: 1,
           problems: 1,
-          checks: { total: 3, troubled: 0, nextAt: NOON + 60_000 },
+          checks: { total: 3, troubled: 0, nextAt: NOON + 15 * MINUTE },
         }),
       );
       chat.says(ANN, "/decisions");
