@@ -48,9 +48,9 @@ function build(io: Io, run: Run): Command {
     .showSuggestionAfterError(false)
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text), outputError: () => {} });
 
-  const add = (parent: Command, words: string, description: string, load: Load): Command =>
+  const add = (parent: Command, words: string, description: string, load: Load, isDefault = false): Command =>
     parent
-      .command(words)
+      .command(words, { isDefault })
       .description(description)
       .action(async (...given: unknown[]) => {
         const command = given.at(-1) as Command;
@@ -161,6 +161,47 @@ function build(io: Io, run: Run): Command {
     "decide at the server's own terminal, where the audience allows it",
     async () => (await import("./commands/decide.ts")).decide,
   ).option("--text <text>", "the text of a choice that asks for one");
+
+  const monitors = group("monitors", "list what is watched and how it stands");
+  // The list is what the group does by itself.
+  add(monitors, "list", "all of them", async () => (await import("./commands/monitors.ts")).monitors, true);
+  add(
+    monitors,
+    "show <name>",
+    "one whole: what it looks at, how it stands, what became of it",
+    async () => (await import("./commands/monitors.ts")).monitorShow,
+  );
+  add(
+    monitors,
+    "check <name>",
+    "probe it now; the result counts",
+    async () => (await import("./commands/monitors.ts")).monitorCheck,
+  );
+
+  const alerts = add(
+    program,
+    "alerts",
+    "list what is wrong outside, and who has taken it",
+    async () => (await import("./commands/alerts.ts")).alertList,
+  ).option("--all", "also what is over");
+  add(
+    alerts,
+    "show <alert>",
+    "everything known about one alert, by its id or key",
+    async () => (await import("./commands/alerts.ts")).alertShow,
+  );
+  add(
+    alerts,
+    "ack <alert>",
+    "take an alert: nobody is reminded of it any more",
+    async () => (await import("./commands/alerts.ts")).alertAck,
+  );
+  add(
+    alerts,
+    "snooze <alert>",
+    "no sound and no reminder of an alert for a time",
+    async () => (await import("./commands/alerts.ts")).alertSnooze,
+  ).option("--minutes <n>", "for how long", "60");
 
   const effect = group("effect", "look at and settle what was done outside");
   add(

@@ -137,6 +137,10 @@ export const ADAPTER = {
   secretBytes: 4_096,
   /** After a refused token or a wrong token file, the file is read again at this pace (CONTRACTS 0.17). */
   secretAgainMs: 60_000,
+  /** Without a frame for this long it is asked for a sign of life; with that it is noticed within two minutes. */
+  silentMs: 75_000,
+  /** A busy machine answers late; an adapter answers between two calls, whatever it waits for. */
+  signOfLifeMs: 15_000,
   /** Pauses after a failed poll or connection. */
   backoffMinMs: 1_000,
   backoffMaxMs: 30_000,
@@ -483,6 +487,128 @@ export const ANSWER = {
   nextByRunMs: 30_000,
 } as const;
 
+/** Monitors (docs/monitors.md). */
+export const MONITOR = {
+  /** Between two checks. Shorter ones are a load test; a check once in four weeks is the rarest that people still understand. */
+  everyMinSeconds: 5,
+  everyMaxSeconds: 28 * 86_400,
+  /** Checks in a row that must fail, or succeed, before it counts. */
+  confirmations: 100,
+  /** Without its own numbers: a network blinks, a file does not. */
+  failAfterNetwork: 3,
+  recoverAfterNetwork: 2,
+  /** One check, from the connection to the last byte. */
+  timeoutSeconds: 10,
+  timeoutMaxSeconds: 60,
+  commandTimeoutMaxSeconds: 900,
+  /** Of an answer that is looked at; what is longer is read on to its end, up to the second number, and not kept. */
+  bodyBytes: 262_144,
+  answerBytes: 16_777_216,
+  /** Of a file whose content is looked at. */
+  fileBytes: 1_048_576,
+  commandOutputChars: 65_536,
+  expectations: 16,
+  textChars: 1_000,
+  urlChars: 2_000,
+  titleChars: 120,
+  runbookChars: 500,
+  argumentCount: 64,
+  /** Of what a probe found, in a text for people. */
+  detailChars: 200,
+  /** Results that flap detection looks back on, and how often the result must have changed in them. */
+  flapChecks: 20,
+  flapChanges: 8,
+  /** Equal results in a row after which an unstable target counts as stable. */
+  calmChecks: 10,
+  windows: 16,
+  windowMaxMinutes: 7 * 24 * 60,
+  graceMaxSeconds: 7 * 86_400,
+  remindMaxMinutes: 7 * 24 * 60,
+  /** One home; far more than one machine watches, and each costs about two kilobytes. */
+  monitors: 5_000,
+  /** Events that `monitors show` tells. */
+  shownEvents: 20,
+} as const;
+
+/** The child that probes. */
+export const PROBES = {
+  /** At a time; each is a socket and little else. */
+  network: 64,
+  /** Each is a process. */
+  commands: 4,
+  /** Results in one command of the store. */
+  batch: 128,
+  /** Beyond a probe's own time-out the child has this long; then it is replaced. */
+  hangMs: 5_000,
+  /** A look this much too late means that the server was not running or asleep: what did not report meanwhile may have tried. */
+  sleptMs: 15_000,
+} as const;
+
+/** Sources: what wakes resource managers and reports to monitors. */
+export const SOURCE = {
+  bodyBytes: 65_536,
+  headerBytes: 16_384,
+  /** From the first byte of a request to its last. */
+  requestMs: 10_000,
+  connections: 64,
+  /** Of one source; the same limit holds for all requests that name no source, taken together. */
+  perMinute: 120,
+  /** How far a signed time may be from ours; ids are remembered for longer than that. */
+  clockSkewMs: 300_000,
+  rememberMs: 30 * 86_400_000,
+  idChars: 200,
+  keyChars: 512,
+  /** A watched folder that changes all the time wakes its resource once in this time. */
+  settleMs: 500,
+  sources: 200,
+  /** Missed occurrences of a schedule that are counted one by one; beyond it is "more than". */
+  missedCounted: 10_000,
+} as const;
+
+/** Alerts in chat. */
+export const ALERT = {
+  keyUnits: 200,
+  subjectUnits: 120,
+  titleUnits: 200,
+  /** Lines of evidence, and units of all: together with the words around them one message. */
+  lines: 100,
+  linesUnits: 3_200,
+  /** What a line counts that is worded when it is shown: a finding with its detail, a runbook, a repair. */
+  wordedUnits: 300,
+  /** Changes within the window that make an alert unstable: it came, went, and came again. */
+  flapChanges: 3,
+  flapWindowMs: 10 * 60_000,
+  /** So long without a change, and it is stable again. */
+  stableMs: 10 * 60_000,
+  /** Alerts that begin in one chat within the window before the next becomes a list of all. */
+  stormSize: 5,
+  stormWindowMs: 60_000,
+  /** A list takes further alerts until none has joined for this long. */
+  stormQuietMs: 5 * 60_000,
+  /** Alerts in one list: each still has a readable line of the one message. */
+  digestMembers: 100,
+  /** Between two edits of a list that only tell who joined or left. */
+  digestEditMs: 10_000,
+  /** Between two reminders of a list, whose members may want one each. */
+  digestRemindMs: 10 * 60_000,
+  /** What only tells that it lasts is edited at most this often, and more rarely the longer it lasts. */
+  progressMinMs: 60_000,
+  progressMaxMs: 6 * 3_600_000,
+  snoozeMs: 3_600_000,
+  snoozeMaxMs: 7 * 86_400_000,
+  /** Reminders of one episode that an input may ask for are bounded by POLICY.reminders. */
+  dueAtOnce: 64,
+} as const;
+
+/**
+ * How fast alerts and notifications go to one chat. Telegram wants about one message a second in a chat, and at most 20 a minute in a
+ * group: five at once and one every four seconds stay below that in every minute.
+ */
+export const PACE = {
+  chat: { everyMs: 1_000, atOnce: 3 },
+  group: { everyMs: 4_000, atOnce: 5 },
+} as const;
+
 /** Resource managers (CONTRACTS 8). */
 export const RESOURCE = {
   /** Spec and status, as canonical JSON: 1 MiB less the envelope of the frame that carries one of them. */
@@ -517,46 +643,4 @@ export const RESOURCE = {
   backoffJitter: 0.2,
   /** Discovering, loading and `initialStatus`; a person waits for it. */
   resolveMs: 30_000,
-} as const;
-
-/** Alerts in chat. */
-export const ALERT = {
-  keyUnits: 200,
-  subjectUnits: 120,
-  titleUnits: 200,
-  /** Lines of evidence, and units of each: together with all words around them one message. */
-  lines: 8,
-  lineUnits: 400,
-  /** Changes within the window that make an alert unstable: it came, went, and came again. */
-  flapChanges: 3,
-  flapWindowMs: 10 * 60_000,
-  /** So long without a change, and it is stable again. */
-  stableMs: 10 * 60_000,
-  /** Alerts that begin in one chat within the window before the next becomes a list of all. */
-  stormSize: 5,
-  stormWindowMs: 60_000,
-  /** A list takes further alerts until none has joined for this long. */
-  stormQuietMs: 5 * 60_000,
-  /** Alerts in one list: each still has a readable line of the one message. */
-  digestMembers: 100,
-  /** Between two edits of a list that only tell who joined or left. */
-  digestEditMs: 10_000,
-  /** Between two reminders of a list, whose members may want one each. */
-  digestRemindMs: 10 * 60_000,
-  /** What only tells that it lasts is edited at most this often, and more rarely the longer it lasts. */
-  progressMinMs: 60_000,
-  progressMaxMs: 6 * 3_600_000,
-  snoozeMs: 3_600_000,
-  snoozeMaxMs: 7 * 86_400_000,
-  /** Reminders of one episode that an input may ask for are bounded by POLICY.reminders. */
-  dueAtOnce: 64,
-} as const;
-
-/**
- * How fast alerts and notifications go to one chat. Telegram wants about one message a second in a chat, and at most 20 a minute in a
- * group: five at once and one every four seconds stay below that in every minute.
- */
-export const PACE = {
-  chat: { everyMs: 1_000, atOnce: 3 },
-  group: { everyMs: 4_000, atOnce: 5 },
 } as const;

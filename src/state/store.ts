@@ -18,6 +18,7 @@ import type { FaultSeam } from "./faults.ts";
 import * as followUps from "./follow-ups/index.ts";
 import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
+import * as monitors from "./monitors/index.ts";
 import * as notifications from "./notifications/index.ts";
 import * as processes from "./processes/index.ts";
 import { WriteQueue } from "./queue.ts";
@@ -27,12 +28,15 @@ import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as sources from "./sources/index.ts";
 import * as timers from "./timers/index.ts";
 import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { Checked } from "./monitors/checked.ts";
+export type { Lane, MonitorRow } from "./monitors/rows.ts";
 export type { ClaimedResource } from "./managed/claim.ts";
 export type { SourceContent } from "./managed/apply.ts";
 export type { FinishInput } from "./managed/finish.ts";
@@ -78,8 +82,10 @@ const COMMANDS = {
   content: content.commands,
   followUps: followUps.commands,
   managed: managed.commands,
+  monitors: monitors.commands,
   notifications: notifications.commands,
   settings: settings.commands,
+  sources: sources.commands,
   timers: timers.commands,
   updates: updates.commands,
   retention: retention.commands,
@@ -100,7 +106,9 @@ export interface StoreReads {
   readonly content: ReturnType<typeof content.reads>;
   readonly followUps: ReturnType<typeof followUps.reads>;
   readonly managed: ReturnType<typeof managed.reads>;
+  readonly monitors: ReturnType<typeof monitors.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
+  readonly sources: ReturnType<typeof sources.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly timers: ReturnType<typeof timers.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
@@ -154,7 +162,9 @@ export function openStore(options: StoreOptions): Store {
     content: methodsOf(COMMANDS.content, queue),
     followUps: methodsOf(COMMANDS.followUps, queue),
     managed: methodsOf(COMMANDS.managed, queue),
+    monitors: methodsOf(COMMANDS.monitors, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
+    sources: methodsOf(COMMANDS.sources, queue),
     settings: methodsOf(COMMANDS.settings, queue),
     timers: methodsOf(COMMANDS.timers, queue),
     updates: methodsOf(COMMANDS.updates, queue),
@@ -172,7 +182,9 @@ export function openStore(options: StoreOptions): Store {
       content: content.reads(db),
       followUps: followUps.reads(db),
       managed: managed.reads(db),
+      monitors: monitors.reads(db),
       notifications: notifications.reads(db),
+      sources: sources.reads(db),
       settings: settings.reads(db),
       timers: timers.reads(db),
       updates: updates.reads(db),
