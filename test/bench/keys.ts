@@ -22,6 +22,7 @@ export const KEYS = [
   "rss_server_mb",
   "rss_adapter_mb",
   "rss_1000_parked_mb",
+  "probe_cpu_percent",
 ] as const;
 export type Key = (typeof KEYS)[number];
 
@@ -63,6 +64,7 @@ export const TARGETS: Partial<Record<Key, readonly Target[]>> = {
   ready_ms: [most(400)],
   rss_server_mb: [most(100)],
   rss_1000_parked_mb: [most(40)],
+  probe_cpu_percent: [most(5)],
 };
 
 export interface Summary {
