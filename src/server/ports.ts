@@ -38,8 +38,8 @@ export interface Child<In, Out> {
 }
 
 export interface ChildSpec<In> {
-  readonly kind: "runner" | "adapter" | "probes";
-  /** Run id or channel id, for logs. */
+  readonly kind: "runner" | "adapter" | "resource" | "probes";
+  /** Run id, channel id, or manager and key; for logs. */
   readonly name: string;
   /** Frames that the child sends. */
   readonly schema: z.ZodType<In>;

@@ -18,6 +18,7 @@ import { groupGone, killGroup } from "./groups.ts";
 /** Entries of children by kind and channel kind, relative to the built tree; children are started by path, never imported. */
 const ENTRIES = {
   runner: "../../runner/main.js",
+  resource: "../../runner/resources/main.js",
   probes: "../../runner/monitors/main.js",
   "adapter:telegram": "../../../adapters/telegram/main.js",
 } as const;

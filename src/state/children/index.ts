@@ -3,7 +3,7 @@ import { defineCommand } from "../command.ts";
 import type { ReadDb } from "../reading.ts";
 
 /** `command`: a group that the probing child started for a monitor. */
-export type ChildKind = "runner" | "adapter" | "probes" | "command";
+export type ChildKind = "runner" | "adapter" | "resource" | "probes" | "command";
 
 export interface RegisterChild {
   readonly childId: string;
