@@ -111,6 +111,9 @@ export class AdapterLoop {
       case "verdict":
         this.#inbox.verdict(frame);
         break;
+      case "ping":
+        this.#send({ type: "pong" });
+        break;
       case "stop":
         void this.#stop();
         break;

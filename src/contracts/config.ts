@@ -316,7 +316,10 @@ function policyTrouble(config: Config, name: string, { people, policy }: Audienc
   if (escalateAfter !== undefined) {
     const to = escalateAfter.audience;
     if (to === name) return `escalateAfter.audience: "${to}" is the same audience.`;
-    if (!Object.hasOwn(config.audiences, to)) return `escalateAfter.audience: "${to}" is not in audiences.`;
+    const second = Object.hasOwn(config.audiences, to) ? config.audiences[to] : undefined;
+    if (second === undefined) return `escalateAfter.audience: "${to}" is not in audiences.`;
+    if (quorum > 1 && second.people === undefined)
+      return `escalateAfter.audience: "${to}" needs "people" too; with a quorum votes are counted by person, and nobody there could vote.`;
   }
   const quiet = remindAfter?.quiet;
   if (quiet === undefined) return undefined;

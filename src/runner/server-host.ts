@@ -119,11 +119,10 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify(notification: NotificationAsked): Promise<{ index: number }> {
-    const { audience, format, ifConfigured, kind, message, nodeId, step } = notification;
-    const written = format === undefined ? {} : { format };
-    const asked = { type: "notify", step, nodeId, kind, message, ...written } as const;
-    const result = accepted(await this.#ask({ ...asked, audience: audience ?? null, ifConfigured }));
+  async notify({ visit: _visit, ...said }: NotificationAsked): Promise<{ index: number }> {
+    const { audience = null, groupKey = null } = said;
+    const asked = { type: "notify", ...said, audience, groupKey } as const;
+    const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }
 

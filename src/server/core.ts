@@ -159,6 +159,19 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    this.#resolver = new SourceResolver({ store, ports, log, serverEpoch: epoch, cacheDir });
+    this.resourceLane = new ResourceLane({
+      store,
+      ports,
+      log,
+      serverEpoch: epoch,
+      crashes: this.crashes,
+      cacheDir,
+      sourcesDir: options.sourcesDir,
+      approved,
+      ensureRun: (request) => this.managed.ensure(request),
+      changeSettings: (change) => this.#changeSettings(change),
+    });
     const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
     this.monitors = new Monitors({
       store,
@@ -176,19 +189,6 @@ export class ServerCore {
       config: () => this.#config,
       beat: (...report) => this.monitors.beat(...report),
       woken: () => this.resources.wake(),
-    });
-    this.#resolver = new SourceResolver({ store, ports, log, serverEpoch: epoch, cacheDir });
-    this.resourceLane = new ResourceLane({
-      store,
-      ports,
-      log,
-      serverEpoch: epoch,
-      crashes: this.crashes,
-      cacheDir,
-      sourcesDir: options.sourcesDir,
-      approved,
-      ensureRun: (request) => this.managed.ensure(request),
-      changeSettings: (change) => this.#changeSettings(change),
     });
     this.resources = new Resources({
       store,
@@ -307,8 +307,8 @@ export class ServerCore {
     return (
       this.clients > 0 ||
       this.channels.count > 0 ||
-      read.monitors.count() > 0 ||
       read.managed.counts().resources > 0 ||
+      read.monitors.count() > 0 ||
       Object.keys(open).length > 0 ||
       read.effects.ambiguousCount() > 0
     );

@@ -231,8 +231,6 @@ test("whatever the titles, an answer is one inert message with sound marks, and 
           ...page,
         },
         { code: "commandHelp", commands: [...OPERATOR_COMMANDS], waiting: 0 },
-        { code: "offeredAgain", title: text },
-        { code: "decisionOver", title: text },
         { code: "moreBelow" },
         { code: "runKept", run: text },
         { code: "buttonUsed", by: text, at: NOON },

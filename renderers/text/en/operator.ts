@@ -70,10 +70,6 @@ export function operatorPhrase(code: OperatorReply): Phrase {
       return monitorsPhrase(code);
     case "commandHelp":
       return [helpText(code)];
-    case "offeredAgain":
-      return [`${quote(code.title, OPERATOR.titleUnits)} is shown again below.`];
-    case "decisionOver":
-      return [`${quote(code.title, OPERATOR.titleUnits)} does not wait any more.`];
     case "moreBelow":
       return ["More below."];
     case "runKept":
@@ -267,8 +263,8 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
   }
 }
 
-function problemsPhrase({ from, items, runs, total }: Reply<"problemList">): Phrase {
-  if (total === 0 && runs.length === 0) return ["Nothing needs you."];
+function problemsPhrase({ actions = [], from, items, runs, total }: Reply<"problemList">): Phrase {
+  if (total === 0 && runs.length === 0 && actions.length === 0) return ["Nothing needs you."];
   const phrase: Phrase[number][] = [];
   if (total > 0)
     phrase.push(`${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`);
@@ -281,6 +277,13 @@ function problemsPhrase({ from, items, runs, total }: Reply<"problemList">): Phr
         : `\n${item}. ${what.charAt(0).toUpperCase()}${what.slice(1)} could not be shown in ${where}, made `,
       clock(at),
     );
+  }
+  if (actions.length > 0) {
+    phrase.push(`${phrase.length === 0 ? "" : "\n"}Did these happen? Nobody knows; say so on the server:`);
+    for (const { at, id, run, type } of actions) {
+      const what = `${short(type, CUT.workflow)}, run ${short(run, CUT.run)}`;
+      phrase.push(`\n\u2022 ${what}, begun `, clock(at), `: holdpoint effect settle ${short(id, 16)}`);
+    }
   }
   if (runs.length > 0) {
     const head = `${phrase.length === 0 ? "" : "\n"}Runs that need somebody:`;

@@ -116,6 +116,8 @@ export const OPERATOR_REPLIES = [
         at: timeSchema,
       }),
     ),
+    /** Actions of workflows of which nobody knows whether they took effect; they are settled on the server. */
+    actions: z.array(z.strictObject({ id: z.string(), type: z.string(), run: z.string(), at: timeSchema })).optional(),
     /** Runs that wait for somebody. */
     runs: z.array(runLine),
     ...page,
@@ -138,8 +140,6 @@ export const OPERATOR_REPLIES = [
   }),
   z.strictObject({ code: z.literal("commandHelp"), commands: z.array(z.enum(OPERATOR_COMMANDS)), waiting: count }),
   /** Toasts of the buttons. */
-  z.strictObject({ code: z.literal("offeredAgain"), title: z.string() }),
-  z.strictObject({ code: z.literal("decisionOver"), title: z.string() }),
   z.strictObject({ code: z.literal("moreBelow") }),
   z.strictObject({ code: z.literal("runKept"), run: z.string() }),
   z.strictObject({ code: z.literal("buttonUsed"), by: z.string().optional(), at: timeSchema }),

@@ -69,7 +69,7 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("alert"),
     alert: alertModelSchema,
-    /** The configured zone for times in it. */
+    /** For times that a client cannot show in the reader's own zone. */
     timeZone: z.string(),
     /** Of the reader; left out: English. */
     language: languageSchema.optional(),
@@ -141,6 +141,8 @@ export const toAdapterSchema = z.discriminatedUnion("type", [
     timeZone: z.string(),
     language: languageSchema.optional(),
   }),
+  /** Asks for a sign of life. */
+  z.strictObject({ type: z.literal("ping") }),
   z.strictObject({ type: z.literal("stop") }),
 ]);
 export type ToAdapter = z.infer<typeof toAdapterSchema>;
@@ -271,6 +273,8 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     pendingUpdates: z.number().int().nullable(),
     error: errorRecordSchema.nullable(),
   }),
+  /** The sign of life. */
+  z.strictObject({ type: z.literal("pong") }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
 ]);
 export type FromAdapter = z.infer<typeof fromAdapterSchema>;

@@ -450,6 +450,8 @@ export const OPERATIONS = {
       requestDigest: z.string(),
       choice: name,
       input: z.string().max(DECISION.presentationUnits).nullable(),
+      /** The person saw the whole card and typed its fingerprint; without it nothing is decided. */
+      confirmed: z.boolean(),
     }),
     z.strictObject({
       decisionId: z.string(),

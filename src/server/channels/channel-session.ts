@@ -3,13 +3,14 @@
  * each verdict before it answers. Words and transport are the child's; decisions are the store's.
  */
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
-import { OFFER } from "../../contracts/limits.ts";
+import { OFFER, PROCESS } from "../../contracts/limits.ts";
 import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ServiceFacts, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Timer } from "../ports.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 import { Pump } from "../pump.ts";
 
 /** Attempts given to one child at a time; order within a place is the store's business. */
@@ -43,6 +44,7 @@ export class ChannelSession {
   readonly #child: Child<FromAdapter, ToAdapter>;
   readonly #inFlight = new Set<string>();
   readonly #pump: Pump;
+  readonly #silence: SilenceWatch;
   #stopping = false;
   /** When the database last heard of a poll, by this session. */
   #pollStoredAt: number | null = null;
@@ -63,7 +65,13 @@ export class ChannelSession {
       log: deps.log,
       what: `sending on ${channelId}`,
     });
+    this.#silence = new SilenceWatch({
+      clock: deps.clock,
+      ping: () => child.port.send({ type: "ping" }),
+      onSilent: () => this.#silent(),
+    });
     child.port.onFrame((frame) => {
+      this.#silence.heard();
       this.#handle(frame).catch((error: unknown) => this.#failed(frame, error));
     });
   }
@@ -89,6 +97,7 @@ export class ChannelSession {
   close(): void {
     this.#stopping = true;
     this.ready = false;
+    this.#silence.stop();
     this.#dueTimer?.cancel();
     void this.#pump.stop();
     for (const waiter of this.#idleWaiters.splice(0)) waiter();
@@ -167,6 +176,8 @@ export class ChannelSession {
         await store.channels.tellLate({ ...mine, updateId, place, topic, reference, access: this.#deps.access() });
         return this.pump();
       }
+      case "pong":
+        return;
       case "exiting":
         this.#deps.log.info({ channel: this.channelId, reason: frame.reason }, "adapter is leaving");
     }
@@ -218,6 +229,16 @@ export class ChannelSession {
     wake.runs();
     wake.channels();
     wake.views();
+  }
+
+  /** It is started anew; what it had in its hands is in doubt, as after any other end. */
+  #silent(): void {
+    this.error = new HoldpointError(
+      "adapterSilent",
+      `The adapter of ${this.channelId} gave no sign of life.`,
+    ).toRecord();
+    this.#deps.log.error({ channel: this.channelId, error: this.error }, "an adapter is silent and is ended");
+    void this.#child.stop(PROCESS.killGraceMs);
   }
 
   #failed(frame: FromAdapter, error: unknown): void {

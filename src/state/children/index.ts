@@ -8,7 +8,7 @@ export type ChildKind = "runner" | "adapter" | "resource" | "probes" | "command"
 export interface RegisterChild {
   readonly childId: string;
   readonly kind: ChildKind;
-  /** Run id, channel id, or monitor. */
+  /** Run id, channel id, monitor, or manager and key. */
   readonly name: string;
   readonly pid: number;
   /** Tells this process from a later one with the same pid. */

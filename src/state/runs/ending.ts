@@ -2,6 +2,7 @@
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
+import { endReportsOf } from "../alerts/run-ended.ts";
 import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
@@ -55,5 +56,6 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
     payload: { status: ending.status, steps: run.steps, error: ending.error ?? null },
   });
   queueStory(tx, run.runNo);
+  endReportsOf(tx, run.runId);
   return epoch;
 }

@@ -12,7 +12,7 @@ import type { TokenRow } from "../tap.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import type { Asker } from "./asker.ts";
 import { cancel } from "./control.ts";
-import { listDecisions, showAgain } from "./decisions.ts";
+import { listDecisions, showHere } from "./decisions.ts";
 import { pageOf } from "./paging.ts";
 import { listMonitors } from "./monitors.ts";
 import { listProblems, settleProblem } from "./problems.ts";
@@ -78,7 +78,7 @@ function use(asker: Asker, effect: EffectRow, key: string, reference: string): P
 }
 
 const DONE: ReadonlySet<ReplyCode["code"]> = new Set([
-  "offeredAgain",
+  "shownAgain",
   "recovered",
   "runKept",
   "runControlled",
@@ -88,7 +88,7 @@ const DONE: ReadonlySet<ReplyCode["code"]> = new Set([
 function perform(asker: Asker, { action, target }: Pressable): Pressed {
   switch (action) {
     case "showAgain":
-      return told(showAgain(asker, target));
+      return told(showHere(asker, target));
     case "arrived":
     case "sendAgain":
     case "drop":
