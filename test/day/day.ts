@@ -168,7 +168,7 @@ class Day {
     const broke = new Set(plan.outages.map(({ name }) => name));
     for (const { kind, name } of plan.monitors) {
       const about = heads.filter((head) => new RegExp(` ${name} is `).test(head));
-      const ends = about.filter((head) => / again$/.test(head)).length;
+      const ends = about.filter((head) => head.endsWith(" again")).length;
       const begins = about.length - ends;
       const wanted = broke.has(name) || kind === "flapping" || kind === "deadJob" ? 1 : 0;
       // Whatever flaps does so to the end, and the dead job stays dead.
