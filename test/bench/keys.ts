@@ -25,6 +25,7 @@ export const KEYS = [
   "reconciles_per_s",
   "enqueue_per_s",
   "list_10000_ms",
+  "probe_cpu_percent",
 ] as const;
 export type Key = (typeof KEYS)[number];
 
@@ -69,6 +70,7 @@ export const TARGETS: Partial<Record<Key, readonly Target[]>> = {
   reconciles_per_s: [least(200)],
   enqueue_per_s: [least(5_000)],
   list_10000_ms: [most(200)],
+  probe_cpu_percent: [most(5)],
 };
 
 export interface Summary {

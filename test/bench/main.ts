@@ -17,6 +17,7 @@ import { continued } from "./parts/continued.ts";
 import { floors } from "./parts/floors.ts";
 import { fsyncs } from "./parts/fsyncs.ts";
 import { adapterMemory, parkedMemory } from "./parts/memory.ts";
+import { probes } from "./parts/probes.ts";
 import { readiness, recovery } from "./parts/recovery.ts";
 import { resources } from "./parts/resources.ts";
 import { resumed } from "./parts/resumed.ts";
@@ -35,6 +36,7 @@ const PARTS: readonly Part[] = [
   adapterMemory,
   parkedMemory,
   resources,
+  probes,
 ];
 const CHILDREN = ["adapter", "floors", "gc", "resources", "seed"].map((name) => `test/bench/children/${name}.ts`);
 const root = resolve(import.meta.dirname, "../..");

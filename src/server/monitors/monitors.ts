@@ -160,7 +160,7 @@ export class Monitors {
     const now = clock.now();
     const zone = config().timeZone;
     const finding: Finding = ok ? { code: "ok" } : { code: "reportedFailure", ...(detail === null ? {} : { detail }) };
-    const { changes } = await store.monitors.beat({
+    const outcome = await store.monitors.beat({
       monitorNo,
       specDigest,
       ok,
@@ -169,7 +169,7 @@ export class Monitors {
       quiet: inWindow(spec.maintenance, now, zone),
       access: access(),
     });
-    this.#told(changes);
+    this.#told(outcome);
     this.wake();
   }
 
@@ -263,7 +263,7 @@ export class Monitors {
   async #store(results: readonly Checked[]): Promise<void> {
     const { access, log, store } = this.#deps;
     try {
-      this.#told((await store.monitors.checked({ results, access: access() })).changes);
+      this.#told(await store.monitors.checked({ results, access: access() }));
     } catch (error) {
       if (results.length === 1) throw error;
       log.error({ error: messageOf(error), results: results.length }, "results of monitors are stored one by one");
@@ -273,10 +273,11 @@ export class Monitors {
     }
   }
 
-  #told(changes: readonly { readonly monitor: string; readonly kind: string }[]): void {
-    for (const { kind, monitor } of changes) this.#deps.log.info({ monitor, kind }, "a monitor changed");
-    if (changes.length > 0) this.#deps.wake.channels();
-    this.#deps.stood();
+  #told({ changes, told }: Awaited<ReturnType<Store["monitors"]["checked"]>>): void {
+    const { log, stood, wake } = this.#deps;
+    for (const { kind, monitor } of changes) log.info({ monitor, kind }, "a monitor changed");
+    if (told) wake.channels();
+    stood();
   }
 
   #follow(work: Promise<unknown>): void {

@@ -33,6 +33,8 @@ export interface CheckedOutcome {
   readonly counted: number;
   /** What people are told now. */
   readonly changes: readonly { readonly monitor: string; readonly kind: string }[];
+  /** Something may be there to be sent. */
+  readonly told: boolean;
 }
 
 export const checked = defineCommand(
@@ -40,15 +42,17 @@ export const checked = defineCommand(
   (tx, input: { results: readonly Checked[]; access: Access }): CheckedOutcome => {
     const changes: { monitor: string; kind: string }[] = [];
     let counted = 0;
+    let told = false;
     for (const one of input.results) {
       const monitor = monitorByNo(tx, one.monitorNo);
       if (monitor?.specDigest !== one.specDigest) continue;
       if (one.due !== null && monitor.nextAt !== one.due) continue;
       counted += 1;
-      const kind = take(tx, monitor, one, input.access);
-      if (kind !== null) changes.push({ monitor: monitor.name, kind });
+      const taken = take(tx, monitor, one, input.access);
+      told ||= taken.told;
+      if (taken.kind !== null) changes.push({ monitor: monitor.name, kind: taken.kind });
     }
-    return { counted, changes };
+    return { counted, changes, told };
   },
 );
 
@@ -64,12 +68,12 @@ export const beat = defineCommand(
     },
   ): CheckedOutcome => {
     const monitor = monitorByNo(tx, input.monitorNo);
-    if (monitor?.specDigest !== input.specDigest) return { counted: 0, changes: [] };
+    if (monitor?.specDigest !== input.specDigest) return { counted: 0, changes: [], told: false };
     tx.run("UPDATE monitors SET beat_at = ? WHERE monitor_no = ?", tx.now, monitor.monitorNo);
     const { finding, nextAt, ok, quiet } = input;
     const result = { ok, finding, durationMs: 0 };
-    const kind = take(tx, monitor, { nextAt, quiet, missed: 0, result }, input.access);
-    return { counted: 1, changes: kind === null ? [] : [{ monitor: monitor.name, kind }] };
+    const { kind, told } = take(tx, monitor, { nextAt, quiet, missed: 0, result }, input.access);
+    return { counted: 1, changes: kind === null ? [] : [{ monitor: monitor.name, kind }], told };
   },
 );
 
@@ -99,13 +103,13 @@ function wakeResource(tx: Tx, uid: string): void {
   if (row !== undefined) enqueueResource(tx, row.no, row.lane, { reason: "monitor" });
 }
 
-/** One result into its row; returns what people are told. */
+/** One result into its row; returns what changed, and whether there may be something to send. */
 function take(
   tx: Tx,
   monitor: MonitorRow,
   { missed, nextAt, quiet, result }: Pick<Checked, "missed" | "nextAt" | "quiet" | "result">,
   access: Access,
-): string | null {
+): { readonly kind: string | null; readonly told: boolean } {
   const { durationMs, finding, ok } = result;
   if (finding.code === "notProbed") {
     tx.run(
@@ -115,7 +119,7 @@ function take(
       missed + 1,
       monitor.monitorNo,
     );
-    return null;
+    return { kind: null, told: false };
   }
   // Without anybody to tell, it is as in a maintenance window: told when there is.
   const held = quiet || !canTell(monitor.spec, access);
@@ -137,11 +141,11 @@ function take(
   );
   const repair = state.told === "nothing" ? null : monitor.repair;
   const now = { ...monitor, state, lastFinding: finding, lastAt: tx.now, repair };
-  tell(tx, now, change, finding, access);
+  const told = tell(tx, now, change, finding, access);
   if (change?.kind === "down") wantRepair(tx, now, null);
   // Its status shows how it stands.
   const { resourceUid } = monitor;
   if (resourceUid !== null && (change !== null || state.standing !== monitor.state.standing))
     wakeResource(tx, resourceUid);
-  return change?.kind ?? null;
+  return { kind: change?.kind ?? null, told };
 }

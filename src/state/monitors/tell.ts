@@ -24,8 +24,11 @@ export function canTell({ audience }: MonitorSpec, access: Access): boolean {
   return own(access.audiences, audience) !== undefined;
 }
 
-/** Called in the command that saw it, with the monitor as it is now. `change` null: nothing new. */
-export function tell(tx: Tx, monitor: MonitorRow, change: Change | null, finding: Finding, access: Access): void {
+/**
+ * Called in the command that saw it, with the monitor as it is now. `change` null: nothing new. Returns whether there may be something
+ * to send.
+ */
+export function tell(tx: Tx, monitor: MonitorRow, change: Change | null, finding: Finding, access: Access): boolean {
   if (change !== null) {
     tx.event(monitor.resourceNo, {
       type: `monitor.${change.kind}`,
@@ -33,14 +36,15 @@ export function tell(tx: Tx, monitor: MonitorRow, change: Change | null, finding
       payload: { ...change, finding, title: monitorTitle(monitor.name, monitor.spec) },
     });
   }
-  if (!canTell(monitor.spec, access)) return;
+  if (!canTell(monitor.spec, access)) return false;
   if (change?.kind === "up") {
     recoverAlert(tx, { access, ...groupOf(monitor), at: Math.min(change.to, tx.now), actor: ACTOR });
-    return;
+    return true;
   }
   // What is well, or only being confirmed, is no news of an alert that is open.
-  if (monitor.state.told !== "nothing" && (change !== null || monitor.state.lastOk === false))
-    raise(tx, monitor, access);
+  if (monitor.state.told === "nothing" || (change === null && monitor.state.lastOk !== false)) return false;
+  raise(tx, monitor, access);
+  return true;
 }
 
 /** Says an open alert again, with what is known now: a repair was asked for, for example. */

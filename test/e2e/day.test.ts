@@ -1,0 +1,16 @@
+// Twenty monitors over one change of the clocks and a sleep of 36 hours, in fast-forward: what people were told is what happened.
+
+import { expect, test } from "vitest";
+
+import { playDay } from "../day/day.ts";
+import { SHORT_DAY } from "../day/plan.ts";
+
+test("a day of twenty monitors: every outage is told once with its end, whatever sleeps, flaps or stops reporting", async () => {
+  const { alerts, checks, closed, duplicates, missed, monitors, problems, unseen } = await playDay(20, SHORT_DAY);
+  expect(problems).toEqual([]);
+  expect({ monitors, missed, duplicates }).toEqual({ monitors: 20, missed: 0, duplicates: 0 });
+  // Three outages, one target that flaps, one job that died.
+  expect([alerts, closed]).toEqual([5, 3]);
+  expect(checks).toBeGreaterThan(900);
+  expect(unseen).toBeGreaterThan(5_000);
+});
