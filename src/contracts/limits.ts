@@ -470,3 +470,23 @@ export const ANSWER = {
   /** So long after an answer, the next question of the same run takes only answers that name it, not its run. */
   nextByRunMs: 30_000,
 } as const;
+
+/* ------------------------------------------------------------------ Pi ---- */
+
+/** Between the extension in a Pi session and the Pi adapter. */
+export const PI_LINK = {
+  /** A card or prompt as plain text: the largest presentation with its labels, or the largest prompt. */
+  contentChars: 200_000,
+  /** Hidden ids in one report of a branch; a session with more sends the newest. */
+  seen: 2_048,
+  /** A person's text, or an agent's last message. */
+  textChars: 200_000,
+  /** Records of a session in one frame. */
+  captureRecords: 256,
+  /** The extension says within this time what became of a delivery; later it counts as not sent, and is looked for before it is sent again. */
+  deliverMs: 10_000,
+  /** From connecting to hello. */
+  helloMs: 5_000,
+  /** An extension that does not read so much is disconnected; it comes back and gets a whole view. */
+  backlogBytes: 8_388_608,
+} as const;
