@@ -5,5 +5,7 @@ export * from "./en/card.ts";
 export { voteLines } from "./en/notices.ts";
 export * from "./en/notification.ts";
 export * from "./en/operator.ts";
+export * as pi from "./en/pi.ts";
+export * as piCommands from "./en/pi-commands.ts";
 export * from "./en/reply.ts";
 export { plain, writeTime } from "./en/time.ts";

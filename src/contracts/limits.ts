@@ -485,8 +485,60 @@ export const PI_LINK = {
   captureRecords: 256,
   /** The extension says within this time what became of a delivery; later it counts as not sent, and is looked for before it is sent again. */
   deliverMs: 10_000,
+  /** The extension answers so long before that, also when it must say that nothing appeared. */
+  deliverMarginMs: 1_000,
   /** From connecting to hello. */
   helloMs: 5_000,
   /** An extension that does not read so much is disconnected; it comes back and gets a whole view. */
   backlogBytes: 8_388_608,
+} as const;
+
+/** The extension's way to the server. */
+export const PI_CONNECT = {
+  /** One look whether a Node can open a database: 0.1 s when measured. */
+  nodeCheckMs: 10_000,
+  /** Waits between attempts, with jitter between half and whole. */
+  backoffMinMs: 1_000,
+  backoffMaxMs: 30_000,
+} as const;
+
+/** What the extension shows and takes inside Pi. */
+export const PI_WIDGET = {
+  /** Pi shows no more lines of a widget. */
+  lines: 10,
+  /** Rows of nodes at once, and how many of them stand after the current one. */
+  nodes: 6,
+  lead: 2,
+  /** Lines of progress at once. */
+  progress: 2,
+  /** Rows of one press of a key. */
+  scroll: 3,
+  /** Elapsed times and countdowns are drawn again at this pace. */
+  tickMs: 1_000,
+} as const;
+
+/** Messages of ours in a session. */
+export const PI_CARD = {
+  /** Lines of a folded card: its title, and the verdict, story and origin at its end. */
+  foldedLines: 5,
+} as const;
+
+/** The model's tool and the commands inside Pi. */
+export const PI_TOOL = {
+  /** One page of `list`. */
+  listItems: 50,
+  listChars: 3_500,
+  /** Errors and other texts that go to the model. */
+  errorChars: 4_000,
+  textChars: 50_000,
+  /** A submission waits so long for a connection that was lost, then says so. */
+  connectionMs: 30_000,
+} as const;
+
+/** A bare `/workflow answer`, which names no decision (CONTRACTS 0.13). */
+export const PI_ANSWER = {
+  /** The only card must have been there for so long. */
+  shownMs: 2_000,
+  /** After another decision of the run was settled. */
+  afterSettledMs: 30_000,
 } as const;

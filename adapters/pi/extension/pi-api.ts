@@ -33,6 +33,9 @@ export interface PiSession {
   getSessionFile(): string | undefined;
   /** The entries from the root to the present leaf. */
   getBranch(): readonly PiEntry[];
+  /** All entries, those of abandoned branches too. */
+  getEntries(): readonly PiEntry[];
+  getLeafId(): string | null;
 }
 
 export interface DialogOptions {
@@ -119,6 +122,12 @@ export type MessageRenderer = (
   theme: PiTheme,
 ) => PiComponent | undefined;
 
+export type EntryRenderer = (
+  entry: { readonly data?: unknown },
+  options: MessageRenderOptions,
+  theme: PiTheme,
+) => PiComponent | undefined;
+
 export type InputResult = { readonly action: "continue" } | { readonly action: "handled" };
 
 /** Payloads of the events that the extension hears. */
@@ -127,6 +136,9 @@ export interface PiEvents {
   session_tree: { readonly newLeafId: string | null };
   session_shutdown: { readonly reason: string };
   input: { readonly text: string; readonly source: InputSource };
+  before_agent_start:
+    | { readonly messageType: "user"; readonly prompt: string }
+    | { readonly messageType: "custom"; readonly message: PiMessage };
   agent_start: object;
   agent_end: { readonly messages: readonly PiMessage[] };
   agent_settled: { readonly aborted?: boolean };
@@ -185,6 +197,7 @@ export interface PiApi {
     shortcut: { readonly description: string; handler(context: PiContext): void | Promise<void> },
   ): void;
   registerMessageRenderer(customType: string, renderer: MessageRenderer): void;
+  registerEntryRenderer(customType: string, renderer: EntryRenderer): void;
   /** Gives no id: the message is found again by what stands in its details. Throws when the session is over. */
   sendMessage(
     message: CustomMessage,

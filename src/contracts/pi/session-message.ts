@@ -7,17 +7,9 @@ import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { PI_LINK } from "../limits.ts";
 import { notificationModelSchema } from "../notification.ts";
 import { errorRecordSchema } from "../protocol/shared.ts";
+import { CUSTOM_TYPES } from "./custom-types.ts";
 
-/** Types of Pi's custom messages and entries, as they stand in session files. */
-export const CUSTOM_TYPES = {
-  step: "holdpoint-step",
-  decision: "holdpoint-decision",
-  settlement: "holdpoint-settlement",
-  notification: "holdpoint-notification",
-  terminal: "holdpoint-terminal",
-  followUp: "holdpoint-follow-up",
-} as const;
-export type SessionMessageKind = keyof typeof CUSTOM_TYPES;
+export { CUSTOM_TYPES, type SessionMessageKind } from "./custom-types.ts";
 
 const id = z.string().min(1).max(256);
 
