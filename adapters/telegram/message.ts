@@ -61,6 +61,8 @@ function render(content: MessageContent, destination: string): Part[] {
     }
     case "reply":
       return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() }, content)];
+    case "session":
+      throw new HoldpointError("protocolRejected", "A message for a session of Pi cannot be sent to a chat.");
   }
 }
 
@@ -76,7 +78,7 @@ function markupOf(content: MessageContent, part: Part): Arguments | null {
     const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };
   }
-  if (content.kind === "notification") return null;
+  if (content.kind === "notification" || content.kind === "session") return null;
   return keyboardOf(part, content.tokens);
 }
 

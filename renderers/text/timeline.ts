@@ -41,6 +41,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   wrongChannel: "this channel does not count for it",
   remoteOnly: "it must come from another device",
   terminalOff: "the audience does not name the terminal",
+  piOff: "the audience does not name Pi",
   accountUnmapped: "the account belongs to nobody by name, and several persons must agree",
   alreadyDecided: "the decision was over",
   stale: "it was for another version of the question",

@@ -7,6 +7,7 @@ import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
+import { PI_ERRORS } from "./errors/pi.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
@@ -20,6 +21,7 @@ export const ERRORS = {
   ...RUNS_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
+  ...PI_ERRORS,
   ...STORAGE_ERRORS,
   ...SERVER_ERRORS,
   ...COMMAND_LINE_ERRORS,

@@ -473,6 +473,26 @@ export const ANSWER = {
 
 /* ------------------------------------------------------------------ Pi ---- */
 
+/** What is shown of a run in its session. */
+export const SESSION = {
+  /** Of a run's result in its last message, which the model reads. */
+  resultChars: 4_000,
+  /** An ended run stays in the view this long after the turn of its last message. */
+  terminalMs: 60_000,
+  /** Decisions that ended, in the view. */
+  decisionsShown: 8,
+  /** Nodes in the view, around the current one. */
+  nodesShown: 24,
+  /** After the start of a server: how long runs that were reserved in a turn wait for their session. */
+  reservedMs: 30_000,
+  /** A card must have stood in the session this long before an answer that names no decision is taken for it. */
+  bareShownMs: 2_000,
+  /** And no other decision of the run may have ended this short before. */
+  bareQuietMs: 30_000,
+  /** A message that waits for its session is tried again by itself after this long; the session's return tries it at once. */
+  awayMs: 300_000,
+} as const;
+
 /** Between the extension in a Pi session and the Pi adapter. */
 export const PI_LINK = {
   /** A card or prompt as plain text: the largest presentation with its labels, or the largest prompt. */

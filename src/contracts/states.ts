@@ -10,6 +10,7 @@ export const RUN_STATES = {
   running: {
     decisionRequested: "waiting",
     checkpointRequested: "waiting",
+    interactionRequested: "waiting",
     completed: "completed",
     failed: "failed",
     timedOut: "timed_out",
@@ -40,7 +41,8 @@ export const ATTEMPT_STATES = {
     interrupted: "interrupted",
     cancelled: "cancelled",
   },
-  waiting: { finished: "completed", cancelled: "cancelled" },
+  // `goesOn`: a runner judges what the agent of a session handed in, or records how that ended.
+  waiting: { finished: "completed", cancelled: "cancelled", goesOn: "running", failed: "failed" },
   interrupted: {},
   completed: {},
   failed: {},
@@ -61,7 +63,8 @@ export const EFFECT_STATES = {
   ambiguous: { applied: "applied", rejected: "rejected", retried: "pending", resent: "pending" },
   applied: {},
   rejected: { retried: "pending" },
-  cancelled: {},
+  // `proved`: it stands where it was sent to after all.
+  cancelled: { proved: "pending" },
 } as const satisfies TransitionTable;
 
 /** One attempt of an effect. Death before `dispatching` is `notSent`; only `dispatching` without an outcome is `ambiguous`. */
@@ -121,6 +124,23 @@ export const REQUEST_STATES = {
   cancelled: {},
 } as const satisfies TransitionTable;
 
+/** A step that waits for the agent of a session. */
+export const AGENT_REQUEST_STATES = {
+  pending: { submitted: "validating", failed: "failed", timedOut: "timed_out", cancelled: "cancelled" },
+  validating: { accepted: "settled", refused: "pending", cancelled: "cancelled" },
+  settled: {},
+  failed: {},
+  timed_out: {},
+  cancelled: {},
+} as const satisfies TransitionTable;
+
+/** What such an agent handed in. */
+export const SUBMISSION_STATES = {
+  validating: { accepted: "accepted", rejected: "rejected" },
+  accepted: {},
+  rejected: {},
+} as const satisfies TransitionTable;
+
 /** A prompt that is sent after its run succeeded. */
 export const FOLLOW_UP_STATES = {
   queued: { sent: "sent", removed: "removed", cancelled: "cancelled" },
@@ -149,6 +169,8 @@ export const STATE_TABLES = {
   decision: DECISION_STATES,
   runner: RUNNER_STATES,
   request: REQUEST_STATES,
+  agentRequest: AGENT_REQUEST_STATES,
+  submission: SUBMISSION_STATES,
   followUp: FOLLOW_UP_STATES,
   managedRun: MANAGED_RUN_STATES,
 } as const;

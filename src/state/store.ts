@@ -15,6 +15,7 @@ import * as decisions from "./decisions/index.ts";
 import * as effects from "./effects/index.ts";
 import type { FaultSeam } from "./faults.ts";
 import * as followUps from "./follow-ups/index.ts";
+import * as interactions from "./interactions/index.ts";
 import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
 import * as notifications from "./notifications/index.ts";
@@ -24,6 +25,7 @@ import { readDb } from "./reading.ts";
 import * as retention from "./retention/index.ts";
 import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
+import * as sessions from "./sessions/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
 import * as updates from "./updates/index.ts";
@@ -69,8 +71,10 @@ const COMMANDS = {
   checkpoints: checkpoints.commands,
   content: content.commands,
   followUps: followUps.commands,
+  interactions: interactions.commands,
   managed: managed.commands,
   notifications: notifications.commands,
+  sessions: sessions.commands,
   settings: settings.commands,
   updates: updates.commands,
   retention: retention.commands,
@@ -91,6 +95,7 @@ export interface StoreReads {
   readonly followUps: ReturnType<typeof followUps.reads>;
   readonly managed: ReturnType<typeof managed.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
+  readonly sessions: ReturnType<typeof sessions.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
 }
@@ -141,8 +146,10 @@ export function openStore(options: StoreOptions): Store {
     checkpoints: methodsOf(COMMANDS.checkpoints, queue),
     content: methodsOf(COMMANDS.content, queue),
     followUps: methodsOf(COMMANDS.followUps, queue),
+    interactions: methodsOf(COMMANDS.interactions, queue),
     managed: methodsOf(COMMANDS.managed, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
+    sessions: methodsOf(COMMANDS.sessions, queue),
     settings: methodsOf(COMMANDS.settings, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
@@ -159,6 +166,7 @@ export function openStore(options: StoreOptions): Store {
       followUps: followUps.reads(db),
       managed: managed.reads(db),
       notifications: notifications.reads(db),
+      sessions: sessions.reads(db),
       settings: settings.reads(db),
       updates: updates.reads(db),
     },

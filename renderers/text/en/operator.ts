@@ -235,6 +235,8 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
       return `Nothing to resume: ${name} waits for a decision. /decisions shows what waits for you.`;
     case "waitsForCheckpoint":
       return `Nothing to resume: ${name} waits for an answer that is given on the server.`;
+    case "waitsForSession":
+      return `Nothing to resume: ${name} waits for the agent of its Pi session.`;
     case "unsettled":
       return `Not resumed: of ${name} nobody knows whether an action took effect. Somebody has to say so on the server.`;
   }

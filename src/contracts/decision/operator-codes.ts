@@ -94,7 +94,7 @@ export const OPERATOR_REPLIES = [
     code: z.literal("runRefused"),
     verb,
     run: runLine,
-    reason: z.enum(["ended", "notPaused", "waitsForDecision", "waitsForCheckpoint", "unsettled"]),
+    reason: z.enum(["ended", "notPaused", "waitsForDecision", "waitsForCheckpoint", "waitsForSession", "unsettled"]),
   }),
   /** Asks back before the run is cancelled. */
   z.strictObject({ code: z.literal("cancelAsk"), run: runLine }),

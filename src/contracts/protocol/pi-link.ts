@@ -12,6 +12,7 @@
  * - A branch is the whole tree of the session: a message of ours on an abandoned branch was delivered too.
  */
 import { z } from "zod";
+import { digestSchema } from "../decision/request.ts";
 import { PI_LINK, WIRE } from "../limits.ts";
 import { agentUpdateSchema } from "../pi/bridge.ts";
 import { deliverySchema } from "../pi/session-message.ts";
@@ -42,20 +43,8 @@ const causeSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("other") }),
 ]);
 
-export const fromExtensionSchema = z.discriminatedUnion("type", [
-  z.strictObject({
-    type: z.literal("hello"),
-    protocol: z.number().int(),
-    product: z.string().max(200),
-    installPath: z.string().max(4_096),
-    piVersion: z.string().max(64),
-    sessionId: sessionIdSchema,
-    /** New for each generation of the extension (start, reload, new, fork). */
-    instance: id,
-    pid: z.number().int().positive(),
-    cwd: z.string().max(4_096),
-    mode: z.enum(["tui", "rpc", "json", "print"]),
-  }),
+/** Frames that the adapter passes on to the server. */
+const REPORTS = [
   /**
    * What of ours is on the session's tree: after each connection, after `session_tree`, and when `durable` becomes true. `full`: the list is
    * complete, else it adds to what was reported on this connection.
@@ -72,18 +61,6 @@ export const fromExtensionSchema = z.discriminatedUnion("type", [
   }),
   /** How the session stands, when that changes: `agent_start`, `agent_settled`, text sent by the person. No reply. */
   z.strictObject({ type: z.literal("standing"), ...standing }),
-  /**
-   * `sent`: it is on the tree now. `present`: it was there. `busy`: not idle, or text of the person waits; it is offered again after the next
-   * `standing`. `failed`: Pi refused.
-   */
-  z.strictObject({
-    type: z.literal("delivered"),
-    messageId: id,
-    result: z.enum(["sent", "present", "busy", "failed"]),
-    entryId: id.nullable(),
-    durable: z.boolean(),
-    error: z.string().max(2_000).nullable(),
-  }),
   /** The first `agent_start` after idle. `turnId` is new for each. */
   z.strictObject({ type: z.literal("turn.start"), callId, turnId: id, cause: causeSchema }),
   /** `agent_settled` of it. `text`: the text of the last assistant message, when the step's contract asks for it. */
@@ -95,22 +72,6 @@ export const fromExtensionSchema = z.discriminatedUnion("type", [
     error: z.string().max(2_000).nullable(),
     responseEntryId: id.nullable(),
     text: z.string().max(PI_LINK.textChars).nullable(),
-  }),
-  /**
-   * A person's answer. `input` is where Pi says that the text came from (its `input` event), or `dialog`; the adapter refuses what is neither
-   * typed nor allowed. `bare`: the command named no decision.
-   */
-  z.strictObject({
-    type: z.literal("answer"),
-    callId,
-    /** Of the input event or the dialog; makes a repeated answer the same. */
-    eventId: id,
-    decisionId: id,
-    requestDigest: z.string().regex(/^[0-9a-f]{64}$/),
-    choice: id,
-    text: z.string().max(PI_LINK.textChars).nullable(),
-    input: z.enum(["interactive", "rpc", "extension", "dialog"]),
-    bare: z.boolean(),
   }),
   z.strictObject({ type: z.literal("submit"), callId, toolCallId: id, requestId: id, output: jsonSchema }),
   z.strictObject({ type: z.literal("update"), callId, toolCallId: id, requestId: id, update: agentUpdateSchema }),
@@ -147,7 +108,55 @@ export const fromExtensionSchema = z.discriminatedUnion("type", [
     /** How many were dropped before these because the queue was full. */
     dropped: z.number().int().nonnegative(),
   }),
+] as const;
+
+export const linkReportSchema = z.discriminatedUnion("type", REPORTS);
+export type LinkReport = z.infer<typeof linkReportSchema>;
+
+export const fromExtensionSchema = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("hello"),
+    protocol: z.number().int(),
+    product: z.string().max(200),
+    installPath: z.string().max(4_096),
+    piVersion: z.string().max(64),
+    sessionId: sessionIdSchema,
+    /** New for each generation of the extension (start, reload, new, fork). */
+    instance: id,
+    pid: z.number().int().positive(),
+    cwd: z.string().max(4_096),
+    mode: z.enum(["tui", "rpc", "json", "print"]),
+  }),
+  /**
+   * `sent`: it is on the tree now. `present`: it was there. `busy`: not idle, or text of the person waits; it is offered again after the next
+   * `standing`. `failed`: Pi refused.
+   */
+  z.strictObject({
+    type: z.literal("delivered"),
+    messageId: id,
+    result: z.enum(["sent", "present", "busy", "failed"]),
+    entryId: id.nullable(),
+    durable: z.boolean(),
+    error: z.string().max(2_000).nullable(),
+  }),
+  /**
+   * A person's answer. `input` is where Pi says that the text came from (its `input` event), or `dialog`; the adapter refuses what is neither
+   * typed nor allowed. `bare`: the command named no decision.
+   */
+  z.strictObject({
+    type: z.literal("answer"),
+    callId,
+    /** Of the input event or the dialog; makes a repeated answer the same. */
+    eventId: id,
+    decisionId: id,
+    requestDigest: digestSchema,
+    choice: id,
+    text: z.string().max(PI_LINK.textChars).nullable(),
+    input: z.enum(["interactive", "rpc", "extension", "dialog"]),
+    bare: z.boolean(),
+  }),
   z.strictObject({ type: z.literal("bye"), reason: z.string().max(64) }),
+  ...REPORTS,
 ]);
 export type FromExtension = z.infer<typeof fromExtensionSchema>;
 

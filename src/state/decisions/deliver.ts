@@ -1,7 +1,9 @@
 /** One card for one destination of an audience: a delivery effect, made once for each decision and destination. */
 import { parseDestination } from "../../contracts/config.ts";
 import { ensureChannel } from "../channels/rows.ts";
-import { insertEffect } from "../effects/rows.ts";
+import { refuse } from "../effects/refuse.ts";
+import { effectByNo, insertEffect, type EffectRow } from "../effects/rows.ts";
+import { placed } from "../sessions/destination.ts";
 import type { Tx } from "../tx.ts";
 
 /** Queues the card unless this destination has it already; returns whether it is new. */
@@ -13,12 +15,14 @@ export function queueDelivery(
     readonly requestDigest: string;
     readonly resourceNo: number;
     readonly destination: string;
+    readonly runNo: number;
   },
 ): boolean {
-  const { decisionId, decisionNo, destination, requestDigest, resourceNo } = card;
+  const { decisionId, decisionNo, requestDigest, resourceNo, runNo } = card;
+  const { error, to: destination } = placed(tx, card.destination, runNo);
   const { channel, kind, place, profile } = parseDestination(destination);
   ensureChannel(tx, { channelId: channel, kind, profile });
-  return insertEffect(tx, {
+  const { created, effectNo } = insertEffect(tx, {
     purpose: "delivery",
     effectType: "card.post",
     key: `delivery:${decisionId}:${destination}`,
@@ -29,5 +33,7 @@ export function queueDelivery(
     channelId: channel,
     destination,
     place,
-  }).created;
+  });
+  if (created && error !== null) refuse(tx, effectByNo(tx, effectNo) as EffectRow, error);
+  return created;
 }

@@ -1,6 +1,7 @@
 /**
  * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
  */
+import { PI } from "../../contracts/config.ts";
 import { forChat } from "../../contracts/decision/card.ts";
 import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
@@ -11,6 +12,7 @@ import { cardContent } from "../decisions/card.ts";
 import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
+import { messageContent } from "../sessions/messages.ts";
 import { notificationContent } from "../notifications/content.ts";
 import { partByReference } from "./parts.ts";
 import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
@@ -53,7 +55,9 @@ export function frameOf(
   switch (effect.purpose) {
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
-      const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
+      // In a session an answer names its decision by itself.
+      const buttons = decision.status === "pending" && effect.channelId !== PI;
+      const tokens = buttons ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
       return { ...POST, content: chatCard(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
     }
     case "settlement": {
@@ -78,6 +82,8 @@ export function frameOf(
       });
       return { ...POST, content, replyTo: null };
     }
+    case "message":
+      return { ...POST, content: messageContent(tx, effect), replyTo: null };
     case "action":
       throw new Error(`effect ${effect.effectId} is no message`);
   }
@@ -94,7 +100,7 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
   const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectNo, shown.attempt);
   const decision = decisionByNo(tx, effect.decisionNo as number);
   // Further buttons of the same copy: those that it has stay good, as nobody knows whether the edit will arrive.
-  const pending = shown !== undefined && decision.status === "pending";
+  const pending = shown !== undefined && decision.status === "pending" && effect.channelId !== PI;
   const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
   return chatCard(tx, decision, {
     tokens,

@@ -3,7 +3,7 @@
  * audience, and the question closed when its doubt is over, however that came about.
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
-import { parseDestination, postedTo } from "../../contracts/config.ts";
+import { parseDestination, chatsOf } from "../../contracts/config.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DOUBT } from "../../contracts/limits.ts";
 import { deadError, isReachable } from "../channels/places.ts";
@@ -91,7 +91,7 @@ function planFor(db: JsonReader, doubt: OpenDoubt, access: Access, now: number):
   if (onAmbiguous !== "wait" && resendsOf(db, doubt) < DOUBT.resends)
     return { what: "resend", at: doubt.since + onAmbiguous.resendAfterMs };
   if (doubt.purpose !== "delivery" || doubt.askedAt !== null) return undefined;
-  const destination = postedTo(audience.destinations).find((other) => isElsewhere(db, doubt, other, access, now));
+  const destination = chatsOf(audience.destinations).find((other) => isElsewhere(db, doubt, other, access, now));
   return destination === undefined ? undefined : { what: "ask", at: doubt.since + DOUBT.askAfterMs, destination };
 }
 

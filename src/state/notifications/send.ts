@@ -2,7 +2,7 @@
  * `notifications.send`: a passive message of a run, stored once for each node and visit with its number in the run. With an
  * audience, one message goes to each of its destinations, as an effect like every visible message.
  */
-import { parseDestination, postedTo } from "../../contracts/config.ts";
+import { chatsOf, parseDestination, sessionDestination } from "../../contracts/config.ts";
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -13,6 +13,7 @@ import { defineCommand } from "../command.ts";
 import { audienceNamed, type Access } from "../decisions/access.ts";
 import { insertEffect } from "../effects/rows.ts";
 import { claimedRun, openAttempt, type RunRow, runnerActor } from "../runs/rows.ts";
+import { bindingOf } from "../sessions/bindings.ts";
 import type { Claim, Tx } from "../tx.ts";
 
 /** Of the message in the event chain. */
@@ -57,7 +58,7 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     open.visit,
   );
   if (stored !== undefined) return { index: stored.number };
-  const destinations = audience === null ? [] : postedTo(audienceNamed(access, audience).destinations);
+  const destinations = audience === null ? [] : audienceNamed(access, audience).destinations;
   const notificationId = resourceId("notification", [run.runId, nodeId, String(open.visit)].join("\0"));
   const index =
     tx.get<{ count: number }>('SELECT count(*) AS "count" FROM notifications WHERE run_no = ?', run.runNo)?.count ?? 0;
@@ -79,7 +80,10 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     actor: runnerActor(claim),
     payload: { notificationId, index, nodeId, kind, audience, message: cutToUnits(message, EXCERPT_UNITS) },
   });
-  for (const destination of destinations) post(tx, run, { notificationId, nodeId, destination });
+  const session = bindingOf(tx, run.runNo);
+  if (session !== undefined) post(tx, run, { notificationId, nodeId, destination: sessionDestination(session.sessionId) });
+  // A run without a session has nobody there to tell.
+  for (const destination of chatsOf(destinations)) post(tx, run, { notificationId, nodeId, destination });
   return { index };
 });
 

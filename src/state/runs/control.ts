@@ -4,6 +4,9 @@ import { isFinal } from "../../contracts/states.ts";
 import { pendingOf } from "../checkpoints/rows.ts";
 import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
+import { openRequestOf } from "../interactions/rows.ts";
+import { resumeStep } from "../sessions/resume-step.ts";
+import { cancelSteps } from "../sessions/messages.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { letGo, parkQueue, queueOf, requeueRun } from "./queueing.ts";
 import { ackOf, openAttempt, type RunAck, type RunRow, runByRef } from "./rows.ts";
@@ -80,6 +83,8 @@ export function pauseRun(tx: Tx, run: RunRow, by: ControlledBy): string | null {
   refuseFinal(run, "paused");
   if (run.paused === 1) return null;
   setPaused(tx, run, 1);
+  // What its session was to do is not sent meanwhile.
+  cancelSteps(tx, run.runNo);
   const parked = queueOf(tx, run.runNo).status === "parked";
   if (!parked) parkQueue(tx, run.runNo, "paused", null);
   const epoch = letGo(tx, run, "cancelled");
@@ -103,6 +108,7 @@ export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
   refuseFinal(run, "resumed");
   const wasPaused = run.paused === 1;
   if (wasPaused) setPaused(tx, run, 0);
+  if (wasPaused) resumeStep(tx, run);
   const obstacle = obstacleOf(tx, run);
   if (obstacle === null) requeueRun(tx, run, { consecutiveErrors: 0, priority: run.status === "queued" ? 0 : 1 });
   else if (!wasPaused) throw obstacle;
@@ -110,7 +116,7 @@ export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
 }
 
 /** What keeps a run from being resumed. */
-export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "unsettled";
+export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "waitsForSession" | "unsettled";
 
 function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
   run.paused = paused;
@@ -135,7 +141,13 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
       },
     );
   }
-  if (openAttempt(tx, run)?.status === "waiting") {
+  const request = openRequestOf(tx, run.runNo);
+  if (request?.status === "pending")
+    return new HoldpointError("runState", `Run ${run.runId} waits for the agent of Pi session ${request.sessionId}.`, {
+      details: { obstacle: "waitsForSession" satisfies Obstacle },
+      remedy: `Open that session (\`pi --session-id ${request.sessionId}\`), or cancel the run.`,
+    });
+  if (request === undefined && openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {
       details: { obstacle: "waitsForDecision" satisfies Obstacle },
       remedy: "Answer the decision (`holdpoint decisions`), or cancel the run.",

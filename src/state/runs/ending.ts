@@ -6,6 +6,9 @@ import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
 import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
+import { cancelRequestOf } from "../interactions/ending.ts";
+import { unbind } from "../sessions/bindings.ts";
+import { queueEnding } from "../sessions/messages.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { closeQueue, letGo, type RunnerEnd } from "./queueing.ts";
 import { packError, type RunRow } from "./rows.ts";
@@ -42,6 +45,7 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
     run.runNo,
   );
   cancelCheckpointOf(tx, run.runNo);
+  cancelRequestOf(tx, run.runNo);
   if (ending.status !== "completed") cancelFollowUpsOf(tx, run.runNo, ending.status);
   // Somebody took the run back: what it had not told yet is no news any more.
   if (ending.status === "cancelled") cancelPending(tx, "run_no = ? AND purpose = 'notification'", run.runNo);
@@ -53,5 +57,7 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
     payload: { status: ending.status, steps: run.steps, error: ending.error ?? null },
   });
   queueStory(tx, run.runNo);
+  queueEnding(tx, run);
+  unbind(tx, run.runNo);
   return epoch;
 }

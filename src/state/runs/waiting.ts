@@ -11,7 +11,13 @@ import { letGo, parkQueue, requeueRun } from "./queueing.ts";
 import { openAttempt, type RunRow, runByNo } from "./rows.ts";
 
 /** What a run can wait for. */
-export type WaitKind = "decision" | "checkpoint";
+export type WaitKind = "decision" | "checkpoint" | "interaction";
+
+const REQUESTED = {
+  decision: "decisionRequested",
+  checkpoint: "checkpointRequested",
+  interaction: "interactionRequested",
+} as const;
 
 /**
  * The open attempt and its run begin to wait: queue parked with the kind as reason, claim released, runner row closed. The
@@ -37,7 +43,7 @@ export function waitFor(
     run.runNo,
     open.attemptNo,
   );
-  run.status = next("run", run.status, at.kind === "decision" ? "decisionRequested" : "checkpointRequested");
+  run.status = next("run", run.status, REQUESTED[at.kind]);
   tx.run("UPDATE runs SET status = ?, updated_at = ? WHERE run_no = ?", run.status, tx.now, run.runNo);
   parkQueue(tx, run.runNo, at.kind, null);
   letGo(tx, run, "exited");
@@ -46,7 +52,7 @@ export function waitFor(
 
 export interface Answered {
   /** The one thing that was answered; it can cause one continuation only. */
-  readonly cause: { readonly type: WaitKind; readonly id: string };
+  readonly cause: { readonly type: Exclude<WaitKind, "interaction">; readonly id: string };
   /** Becomes the node's output. */
   readonly output: unknown;
   readonly actor: Actor;
