@@ -104,6 +104,8 @@ const metricsSchema = z.strictObject({
   port: z.number().int().min(1).max(65_535),
 });
 
+const key = z.string().min(1).max(40).nullable();
+
 const piSchema = z.strictObject({
   /** The Pi for agent nodes: a name in PATH, a path, or a program with its first arguments (a Node and Pi's cli.js). */
   command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
@@ -111,6 +113,10 @@ const piSchema = z.strictObject({
   agentDir: z.string().startsWith("/", "must be an absolute path").optional(),
   /** Whether a program that drives Pi over RPC may answer decisions; left out: only what is typed in Pi, or chosen in its dialog. */
   rpcAnswers: z.boolean().optional(),
+  /** Keys inside Pi, as Pi names them (`shift+up`); null: none. */
+  shortcuts: z
+    .strictObject({ scrollUp: key.optional(), scrollDown: key.optional(), answer: key.optional() })
+    .optional(),
 });
 
 export const configSchema = z.strictObject({

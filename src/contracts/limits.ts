@@ -515,6 +515,8 @@ export const PI_LINK = {
 
 /** The extension's way to the server. */
 export const PI_CONNECT = {
+  /** After the start of a session, before client and schemas are loaded. */
+  loadAfterMs: 50,
   /** One look whether a Node can open a database: 0.1 s when measured. */
   nodeCheckMs: 10_000,
   /** Waits between attempts, with jitter between half and whole. */

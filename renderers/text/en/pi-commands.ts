@@ -73,6 +73,20 @@ export function moreWorkflows(count: number, offset: number): string {
   return `${count} more: list with offset ${offset}.`;
 }
 
+export const stepUnknown = "Nothing is known of this step at the moment, so no tool may be used in it. End your turn.";
+
+export function toolForbidden(toolName: string): string {
+  return `The tool "${short(toolName, CUT.given)}" is not allowed in this step.`;
+}
+
+export function notLoaded(why: string): string {
+  return `Holdpoint could not be loaded: ${why}`;
+}
+
+export function piTooOld(version: string, oldest: string): string {
+  return `Holdpoint needs Pi ${oldest} or newer; this is ${version}. Some of it may not work.`;
+}
+
 export const noChannels = "No channel is configured.";
 
 export function trouble(text: string): string {

@@ -470,6 +470,8 @@ export const OPERATIONS = {
     }),
     effectSummarySchema,
   ),
+  /** Where the Pi adapter listens; starts it when it does not run. */
+  "pi.open": operation(false, empty, z.strictObject({ socket: z.string() })),
   "channel.status": operation(false, empty, z.strictObject({ channels: z.array(channelStatusSchema) })),
   "channel.recover": operation(
     true,

@@ -2,6 +2,7 @@
  * What each operation of client.v1 does: a command of the store with a receipt, or a read. The server sets the actor; a client
  * never says who it is beyond its connection.
  */
+import { HoldpointError } from "../../contracts/errors.ts";
 import { createHash } from "node:crypto";
 import { userInfo } from "node:os";
 import { canonicalJson } from "../../contracts/canonical.ts";
@@ -104,6 +105,9 @@ export function makeHandlers(core: ServerCore): Handlers {
       });
       wakeAll();
       return { outcome: done.outcome, result: done.result };
+    },
+    "pi.open": () => {
+      throw new HoldpointError("channelUnknown", "There is no Pi adapter yet.");
     },
     "channel.status": () => read({ channels: core.channels.status() }),
     "channel.recover": async (payload, caller) => {

@@ -78,11 +78,20 @@ export class Answering {
     say(await this.#send(decision, chosen, input, false));
   }
 
-  async #send({ decisionId, requestDigest }: SessionDecision, { choice, text }: Chosen, input: Input, bare: boolean): Promise<string> {
+  async #send({ card, decisionId }: SessionDecision, { choice, text }: Chosen, input: Input, bare: boolean): Promise<string> {
     // An answer must not be given long after the person gave it: what they saw may have changed.
     if (!this.#host.link.live) throw new Refusal(words.noLink);
     const eventId = `pi-${randomUUID()}`;
-    const reply = await this.#host.link.ask({ type: "answer", eventId, decisionId, requestDigest, choice, text, input, bare });
+    const reply = await this.#host.link.ask({
+      type: "answer",
+      eventId,
+      decisionId,
+      requestDigest: card.requestDigest,
+      choice,
+      text,
+      input,
+      bare,
+    });
     return reply.text;
   }
 }
