@@ -7,3 +7,4 @@ export * from "./en/notification.ts";
 export * from "./en/operator.ts";
 export * from "./en/reply.ts";
 export { plain, writeTime } from "./en/time.ts";
+export * from "./en/session.ts";
