@@ -41,7 +41,13 @@ export class Answers {
   take(session: PiSession, answer: Answer): void {
     const error = this.#refusal(session, answer);
     if (error !== null)
-      return session.send({ ...reply(answer), ok: false, text: error.message, code: "rejected", error: error.toRecord() });
+      return session.send({
+        ...reply(answer),
+        ok: false,
+        text: error.message,
+        code: "rejected",
+        error: error.toRecord(),
+      });
     this.#queue.push({ session, answer });
     this.#wake?.();
   }
