@@ -37,6 +37,8 @@ export function messageLines(message: SessionMessage, options: MessageOptions): 
       return cardLines(message, options);
     case "notification":
       return notificationLines(message, options);
+    case "notice":
+      return paragraphs(message.text, "text", options);
     case "step":
       return stepLines(message, options);
     case "terminal":

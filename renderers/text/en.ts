@@ -9,3 +9,4 @@ export * as pi from "./en/pi.ts";
 export * as piCommands from "./en/pi-commands.ts";
 export * from "./en/reply.ts";
 export { plain, writeTime } from "./en/time.ts";
+export * from "./en/session.ts";

@@ -24,6 +24,10 @@ export interface RunStatusFacts {
   readonly ambiguousEffects: number;
   readonly pendingDecision: string | null;
   readonly pendingCheckpoint: string | null;
+  /** The Pi session whose agent it waits for. */
+  readonly pendingSession: string | null;
+  /** That agent is in a turn of the step. */
+  readonly inTurn: boolean;
   readonly queueStatus: string;
 }
 
@@ -35,6 +39,8 @@ export function displayStatus(run: RunStatusFacts): RunStatus {
   if (isFinal("run", run.status)) return run.status as RunStatus;
   if (run.ambiguousEffects > 0) return "ambiguous";
   if (run.paused) return "paused";
+  if (run.inTurn) return "running";
+  if (run.pendingSession !== null) return "waiting";
   if (run.pendingDecision !== null || run.pendingCheckpoint !== null) return "waiting";
   if (run.queueStatus === "starting" || run.queueStatus === "running") return "running";
   return run.queueStatus === "parked" ? "parked" : "queued";

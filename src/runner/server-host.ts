@@ -189,7 +189,9 @@ export class ServerHost implements EngineHost {
     const { allowedTools, contract, prompt, statusDetail = null, timeoutMs } = step;
     const tools = allowedTools === null ? null : [...allowedTools];
     const asked = { prompt, contract, allowedTools: tools, timeoutMs, statusDetail };
-    const reply = accepted(await this.#ask({ type: "interaction", step: number, nodeId, asked })) as unknown as SessionReply;
+    const reply = accepted(
+      await this.#ask({ type: "interaction", step: number, nodeId, asked }),
+    ) as unknown as SessionReply;
     switch (reply.state) {
       case "parked":
         return { outcome: "parked" };

@@ -13,6 +13,8 @@ import { DecisionDeadlines } from "./deadlines.ts";
 import { Doubts } from "./doubts.ts";
 import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
+import { PI } from "../contracts/config.ts";
+import { PiChannel } from "./pi/pi-channel.ts";
 import { Hearing } from "./hearing.ts";
 import type { Ports, Timer } from "./ports.ts";
 import { AgentNodes } from "./runs/agent-nodes.ts";
@@ -57,6 +59,7 @@ export class ServerCore {
   readonly managed: ManagedRuns;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly pi: PiChannel;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
@@ -86,13 +89,20 @@ export class ServerCore {
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
-      views: () => this.watchers.wake(),
+      views: () => {
+        this.watchers.wake();
+        this.pi.conversations.wake();
+      },
     };
     const access = (): Access => this.access();
     this.#hearing = new Hearing(
       clock,
       log,
-      () => this.#specs().map((spec) => spec.channelId),
+      // Sessions of Pi are not heard of in time: nobody knows which ones will come back.
+      () =>
+        this.#specs()
+          .map((spec) => spec.channelId)
+          .filter((channel) => channel !== PI),
       () => this.#deadlines.wake(),
     );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
@@ -116,6 +126,21 @@ export class ServerCore {
       agents: new AgentNodes(() => this.#config.pi, options.home),
       maxRuns: options.config.server.maxRuns,
     });
+    const stopRunner = (runnerEpoch: string): Promise<void> => this.scheduler.stopRunner(runnerEpoch, "operator");
+    this.pi = new PiChannel({
+      store,
+      clock,
+      log,
+      wake,
+      access,
+      stopRunner,
+      home: options.home,
+      product: options.product,
+      installPath: options.installPath,
+      config: () => this.#config,
+      apply: () => this.channels.apply(this.#specs()),
+      ready: () => this.channels.whenReady(PI),
+    });
     this.channels = new ChannelSupervisor({
       store,
       clock,
@@ -127,7 +152,8 @@ export class ServerCore {
       crashes: this.crashes,
       onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
       facts: () => ({ startedAt: this.startedAt, channels: this.channels.status() }),
-      stopRunner: (runnerEpoch) => this.scheduler.stopRunner(runnerEpoch, "operator"),
+      stopRunner,
+      conversations: this.pi.conversations,
       hearing: new DeafWatch({ store, clock, log, wake, access }),
     });
     this.watchers = new RunWatchers(store, clock, log);
@@ -219,9 +245,13 @@ export class ServerCore {
   get busy(): boolean {
     const { read } = this.options.store;
     const { completed: _c, failed: _f, timed_out: _t, cancelled: _x, ...open } = read.runs.counts();
-    return (
-      this.clients > 0 || this.channels.count > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0
-    );
+    return this.clients > 0 || this.#served > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0;
+  }
+
+  /** Channels that somebody may be waiting on; that of Pi only while a session is connected. */
+  get #served(): number {
+    const sessions = this.pi.conversations.count;
+    return this.#specs().filter(({ channelId }) => channelId !== PI).length + sessions;
   }
 
   /** No new work; attempts that are dispatching get their outcome; then everything ends in order. */
@@ -236,6 +266,7 @@ export class ServerCore {
     this.#doubts.stop();
     this.waiting.stop();
     this.managed.stop();
+    this.pi.conversations.stop();
     await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
@@ -247,7 +278,7 @@ export class ServerCore {
   }
 
   #specs(): ChannelSpec[] {
-    return [...channelSpecs(this.#config), ...(this.options.extraChannels ?? [])];
+    return [...channelSpecs(this.#config), ...this.pi.specs(), ...(this.options.extraChannels ?? [])];
   }
 
   async #begin(silentSince: number | null, otherProduct: boolean): Promise<void> {
@@ -259,6 +290,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.pi.conversations.begin();
     this.#deadlines.wake();
     this.#doubts.wake();
     this.#beat();

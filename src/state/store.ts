@@ -41,6 +41,8 @@ export type { Proposal } from "./settings/reads.ts";
 export type { RunnerEnded } from "./runs/runner-ended.ts";
 export type { WaitingSources } from "./runs/source-obstacle.ts";
 export type { ServiceFacts } from "./channels/service-facts.ts";
+export type { Origin } from "./sessions/bindings.ts";
+export type { SessionDecisionRow } from "./sessions/reads.ts";
 export type { RunListRow } from "./runs/reads.ts";
 export { LABELS } from "./command.ts";
 

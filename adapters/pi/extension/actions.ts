@@ -13,10 +13,8 @@ import type { JsonValue } from "../../../src/contracts/protocol/shared.ts";
 import type { CallOptions } from "../../../src/client/index.ts";
 import type { Service } from "./service.ts";
 
-export interface Origin {
-  readonly session: string;
-  readonly turn: string | null;
-}
+/** The session that a run is started from, and the turn that must end before it begins. */
+type Origin = NonNullable<OperationPayload<"run.start">["origin"]>;
 
 export interface ActionsHost {
   readonly service: Pick<Service, "call">;
@@ -56,8 +54,7 @@ export class Actions {
     const file = await found(workflow, projectPath);
     const origin = this.#host.origin();
     const payload = { workflow: file.name, workflowPath: file.path, projectPath, input };
-    const whole: OperationPayload<"run.start"> = origin === undefined ? payload : Object.assign(payload, { origin });
-    const ack = await this.#host.service.call("run.start", whole, options);
+    const ack = await this.#host.service.call("run.start", origin === undefined ? payload : { ...payload, origin }, options);
     this.#own = ack.runId;
     return words.started(file.name, ack.shortId, origin?.turn != null);
   }

@@ -6,6 +6,7 @@ export const CUSTOM_TYPES = {
   decision: "holdpoint-decision",
   settlement: "holdpoint-settlement",
   notification: "holdpoint-notification",
+  notice: "holdpoint-notice",
   terminal: "holdpoint-terminal",
   followUp: "holdpoint-follow-up",
 } as const;

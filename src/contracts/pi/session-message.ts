@@ -43,6 +43,8 @@ export const sessionMessageSchema = z.discriminatedUnion("kind", [
   /** How such a question ended, or what changed about it: an entry that the model does not see. */
   z.strictObject({ kind: z.literal("settlement"), card: cardModelSchema, state: cardStateSchema }),
   z.strictObject({ kind: z.literal("notification"), notification: notificationModelSchema, timeZone: z.string() }),
+  /** A line beside a question: a reminder, that somebody else is asked too. Starts no turn. */
+  z.strictObject({ kind: z.literal("notice"), text: z.string() }),
   /** How the run ended: starts a turn, so that the model can tell its user. One for each run. */
   z.strictObject({
     kind: z.literal("terminal"),

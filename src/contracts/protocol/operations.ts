@@ -8,6 +8,7 @@ import { escalationCauseSchema } from "../decision/policy.ts";
 import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
+import { sessionIdSchema } from "../pi/session-id.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
@@ -343,6 +344,13 @@ const runAck = z.strictObject({
   revision: z.number().int(),
 });
 
+const runOriginSchema = z.strictObject({
+  session: sessionIdSchema,
+  turn: name.nullable(),
+  /** `headless`: its agent steps are done by agents of their own. */
+  mode: z.enum(["interactive", "headless"]).default("interactive"),
+});
+
 const followUpAck = z.strictObject({
   runId: z.string(),
   followUpId: z.string(),
@@ -361,9 +369,18 @@ export const OPERATIONS = {
   ),
   "run.start": operation(
     true,
-    z.strictObject({ workflow: name, workflowPath: name, projectPath: name, input: jsonSchema }),
+    z.strictObject({
+      workflow: name,
+      workflowPath: name,
+      projectPath: name,
+      input: jsonSchema,
+      /** The Pi session that it is started from, and the turn of its agent that starts it: the run begins when that has ended. */
+      origin: runOriginSchema.optional(),
+    }),
     runAck,
   ),
+  /** Where the extension of a Pi session connects; the adapter is started when it is not there. */
+  "pi.open": operation(false, empty, z.strictObject({ socket: z.string() })),
   "run.list": operation(
     false,
     z.strictObject({ limit: z.number().int().min(1).max(256), before: z.number().int().nullable() }),
@@ -470,8 +487,6 @@ export const OPERATIONS = {
     }),
     effectSummarySchema,
   ),
-  /** Where the Pi adapter listens; starts it when it does not run. */
-  "pi.open": operation(false, empty, z.strictObject({ socket: z.string() })),
   "channel.status": operation(false, empty, z.strictObject({ channels: z.array(channelStatusSchema) })),
   "channel.recover": operation(
     true,

@@ -15,6 +15,7 @@ import { z } from "zod";
 import { digestSchema } from "../decision/request.ts";
 import { PI_LINK, WIRE } from "../limits.ts";
 import { agentUpdateSchema } from "../pi/bridge.ts";
+import { sessionIdSchema } from "../pi/session-id.ts";
 import { deliverySchema } from "../pi/session-message.ts";
 import { sessionViewSchema } from "../pi/session-view.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
@@ -23,9 +24,6 @@ export const PI_LINK_PROTOCOL = 1;
 
 const id = z.string().min(1).max(WIRE.idBytes);
 const callId = id;
-
-/** Pi's own session id, as file names and destinations carry it. */
-export const sessionIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 
 /** How the session stands now. `idle` means settled: no run of the agent, no retry, no queue. */
 const standing = {
@@ -53,9 +51,7 @@ const REPORTS = [
     type: z.literal("branch"),
     callId,
     full: z.boolean(),
-    seen: z
-      .array(z.strictObject({ messageId: id, entryId: id, onBranch: z.boolean() }))
-      .max(PI_LINK.seen),
+    seen: z.array(z.strictObject({ messageId: id, entryId: id, onBranch: z.boolean() })).max(PI_LINK.seen),
     leaf: id.nullable(),
     ...standing,
   }),

@@ -2,6 +2,7 @@
  * The server's side of channel.v1 for one adapter child: gives out attempts, grants each first byte, stores each receipt and
  * each verdict before it answers. Words and transport are the child's; decisions are the store's.
  */
+import { PI } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { OFFER } from "../../contracts/limits.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
@@ -9,6 +10,7 @@ import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ServiceFacts, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Timer } from "../ports.ts";
+import type { Conversations, SendLink } from "../pi/conversations.ts";
 import { Pump } from "../pump.ts";
 
 /** Attempts given to one child at a time; order within a place is the store's business. */
@@ -28,6 +30,8 @@ export interface ChannelSessionDeps {
   readonly onHeard: (channelId: string, drained: boolean) => void;
   /** A poll ended: well (null) or not. */
   readonly onPolled: (channelId: string, error: ErrorRecord | null) => void;
+  /** What sessions report, on a channel that is a conversation. */
+  readonly conversations: Pick<Conversations, "take" | "adapterGone">;
 }
 
 export class ChannelSession {
@@ -42,6 +46,7 @@ export class ChannelSession {
   readonly #child: Child<FromAdapter, ToAdapter>;
   readonly #inFlight = new Set<string>();
   readonly #pump: Pump;
+  readonly #sendLink: SendLink;
   #stopping = false;
   /** When the database last heard of a poll, by this session. */
   #pollStoredAt: number | null = null;
@@ -56,6 +61,7 @@ export class ChannelSession {
     this.channelId = channelId;
     this.adapterEpoch = adapterEpoch;
     this.#child = child;
+    this.#sendLink = (frame) => child.port.send(frame);
     this.#pump = new Pump({
       work: () => this.#fill(),
       clock: deps.clock,
@@ -90,6 +96,7 @@ export class ChannelSession {
     this.ready = false;
     this.#dueTimer?.cancel();
     void this.#pump.stop();
+    this.#deps.conversations.adapterGone(this.#sendLink);
     for (const waiter of this.#idleWaiters.splice(0)) waiter();
   }
 
@@ -166,6 +173,10 @@ export class ChannelSession {
         await store.channels.tellLate({ ...mine, updateId, place, topic, reference, access: this.#deps.access() });
         return this.pump();
       }
+      case "link.open":
+      case "link.closed":
+      case "link.report":
+        return this.#deps.conversations.take(frame, this.#sendLink);
       case "exiting":
         this.#deps.log.info({ channel: this.channelId, reason: frame.reason }, "adapter is leaving");
     }
@@ -175,6 +186,8 @@ export class ChannelSession {
   async #polled(drained: boolean): Promise<void> {
     const { access, clock, log, store } = this.#deps;
     const now = clock.now();
+    // A session that was away proves by its tree what it has: nothing is offered again.
+    if (this.channelId === PI) return void (this.lastPollAt = now);
     const heardAt = this.lastPollAt;
     this.lastPollAt = now;
     const silent = this.#pollStoredAt === null || (heardAt !== null && now - heardAt > OFFER.silenceMs);

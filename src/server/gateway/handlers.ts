@@ -2,7 +2,6 @@
  * What each operation of client.v1 does: a command of the store with a receipt, or a read. The server sets the actor; a client
  * never says who it is beyond its connection.
  */
-import { HoldpointError } from "../../contracts/errors.ts";
 import { createHash } from "node:crypto";
 import { userInfo } from "node:os";
 import { canonicalJson } from "../../contracts/canonical.ts";
@@ -63,17 +62,22 @@ export function makeHandlers(core: ServerCore): Handlers {
       return { outcome: "accepted", result: { loaded: error === null, error } };
     },
     "run.start": async (payload, caller) => {
-      const { workflow, workflowPath, projectPath, input } = payload;
+      const { workflow, workflowPath, projectPath, input, origin } = payload;
+      // A turn that has ended already (its tool call was stopped) is not waited for.
+      const turn = origin === undefined || core.pi.conversations.isIdle(origin.session) ? null : origin.turn;
       const done = await store.runs.start({
         workflow,
         workflowPath,
         projectPath,
         input,
+        ...(origin === undefined ? {} : { origin: { ...origin, turn } }),
         receipt: receipt("run.start", payload, caller),
       });
+      if (turn !== null) core.pi.conversations.watchReserved();
       wakeAll();
       return done;
     },
+    "pi.open": async () => read({ socket: await core.pi.open() }),
     "run.list": ({ limit, before }) => read(runSummaries(store, limit, before, ports.clock.now())),
     "run.get": async ({ run }) => {
       await core.waiting.look();
@@ -105,9 +109,6 @@ export function makeHandlers(core: ServerCore): Handlers {
       });
       wakeAll();
       return { outcome: done.outcome, result: done.result };
-    },
-    "pi.open": () => {
-      throw new HoldpointError("channelUnknown", "There is no Pi adapter yet.");
     },
     "channel.status": () => read({ channels: core.channels.status() }),
     "channel.recover": async (payload, caller) => {

@@ -7,7 +7,10 @@ import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Launch } from "../../state/store.ts";
 import type { RunSessionDeps } from "./run-session.ts";
 
-export type Proposal = Extract<FromRunner, { type: "checkpoint" | "interaction" | "interaction.judged" | "notify" | "update" | "settings" | "enter" }>;
+export type Proposal = Extract<
+  FromRunner,
+  { type: "checkpoint" | "interaction" | "interaction.judged" | "notify" | "update" | "settings" | "enter" }
+>;
 
 export interface Taken {
   readonly result: JsonValue;

@@ -234,7 +234,10 @@ export class RunSession {
     const { store } = this.#deps;
     const { claim } = this.claimed;
     // A definition is sent by the first launch of a run, and by one that loaded another. In a session there is a Pi.
-    const obstacle = frame.definition === undefined || this.claimed.interactive ? null : await this.#deps.agents.obstacle(frame.definition);
+    const obstacle =
+      frame.definition === undefined || this.claimed.interactive
+        ? null
+        : await this.#deps.agents.obstacle(frame.definition);
     if (this.end !== "open") return;
     if (obstacle !== null) {
       await store.runs.loadFailed({ claim, error: obstacle.toRecord() });

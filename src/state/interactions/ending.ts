@@ -5,7 +5,15 @@ import { requeueRun } from "../runs/queueing.ts";
 import { runByNo, SERVER_ACTOR } from "../runs/rows.ts";
 import { cancelSteps } from "../sessions/messages.ts";
 import type { Tx } from "../tx.ts";
-import { candidateOf, moveRequest, moveSubmission, openRequestOf, requestById, stepOf, type AgentRequestRow } from "./rows.ts";
+import {
+  candidateOf,
+  moveRequest,
+  moveSubmission,
+  openRequestOf,
+  requestById,
+  stepOf,
+  type AgentRequestRow,
+} from "./rows.ts";
 
 /** The run goes on: its node has failed, or timed out. */
 export function endRequest(
@@ -49,15 +57,18 @@ export function timeLimitAt(
 }
 
 /** Ends a step whose turns have used up its time, by the server's clock. */
-export const timeOut = defineCommand("interactions.timeOut", (tx: Tx, input: { requestId: string }): { done: boolean } => {
-  const request = requestById(tx, input.requestId);
-  // A result that is being judged came in time.
-  if (request?.status !== "pending") return { done: false };
-  const at = timeLimitAt(tx, request);
-  if (at === null || at > tx.now) return { done: false };
-  endRequest(tx, request, "timedOut", outOfTime(tx, request));
-  return { done: true };
-});
+export const timeOut = defineCommand(
+  "interactions.timeOut",
+  (tx: Tx, input: { requestId: string }): { done: boolean } => {
+    const request = requestById(tx, input.requestId);
+    // A result that is being judged came in time.
+    if (request?.status !== "pending") return { done: false };
+    const at = timeLimitAt(tx, request);
+    if (at === null || at > tx.now) return { done: false };
+    endRequest(tx, request, "timedOut", outOfTime(tx, request));
+    return { done: true };
+  },
+);
 
 export function outOfTime(tx: Tx, request: AgentRequestRow): HoldpointError {
   const { timeoutMs } = stepOf(tx, request);

@@ -100,7 +100,12 @@ export function candidateOf(db: Reader, requestId: string): SubmissionRow | unde
   return db.get<SubmissionRow>(`${SUBMISSION} AND status = 'validating'`, requestId);
 }
 
-export function moveSubmission(tx: Tx, row: SubmissionRow, event: "accepted" | "rejected", message: string | null): void {
+export function moveSubmission(
+  tx: Tx,
+  row: SubmissionRow,
+  event: "accepted" | "rejected",
+  message: string | null,
+): void {
   row.status = next("submission", row.status, event) as SubmissionRow["status"];
   row.message = message;
   tx.run(

@@ -68,7 +68,11 @@ export function requestOf(tx: Tx, { requestId, session }: Pick<SubmitInput, "req
 }
 
 function refused({ nodeId, requestId }: AgentRequestRow, stands: string): HoldpointError {
-  return new HoldpointError("submissionRefused", `The step "${nodeId}" ${stands}; nothing can be submitted for it now.`, {
-    details: { requestId },
-  });
+  return new HoldpointError(
+    "submissionRefused",
+    `The step "${nodeId}" ${stands}; nothing can be submitted for it now.`,
+    {
+      details: { requestId },
+    },
+  );
 }

@@ -81,7 +81,8 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     payload: { notificationId, index, nodeId, kind, audience, message: cutToUnits(message, EXCERPT_UNITS) },
   });
   const session = bindingOf(tx, run.runNo);
-  if (session !== undefined) post(tx, run, { notificationId, nodeId, destination: sessionDestination(session.sessionId) });
+  if (session !== undefined)
+    post(tx, run, { notificationId, nodeId, destination: sessionDestination(session.sessionId) });
   // A run without a session has nobody there to tell.
   for (const destination of chatsOf(destinations)) post(tx, run, { notificationId, nodeId, destination });
   return { index };

@@ -64,7 +64,11 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   if (runner.status !== "starting" && runner.status !== "ready")
     return { runId: run.runId, queue: queue.status, delayMs: null };
 
-  if (input.outcome !== "stopped" && input.outcome !== "absent" && rejectUnjudged(tx, run, END[input.outcome], unjudged(input)))
+  if (
+    input.outcome !== "stopped" &&
+    input.outcome !== "absent" &&
+    rejectUnjudged(tx, run, END[input.outcome], unjudged(input))
+  )
     return { runId: run.runId, queue: "parked", delayMs: null };
   if (input.held !== undefined) return afterHeldStep(tx, run, input, input.held);
   const blameless = input.outcome === "stopped" || input.outcome === "absent";

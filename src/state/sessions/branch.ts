@@ -5,7 +5,15 @@
 import { PI } from "../../contracts/config.ts";
 import { defineCommand } from "../command.ts";
 import { beginPart, partByReference, storeReference } from "../effects/parts.ts";
-import { attemptOf, effectById, moveAttempt, moveEffect, recordAttempt, type AttemptRow, type EffectRow } from "../effects/rows.ts";
+import {
+  attemptOf,
+  effectById,
+  moveAttempt,
+  moveEffect,
+  recordAttempt,
+  type AttemptRow,
+  type EffectRow,
+} from "../effects/rows.ts";
 import { tell } from "../effects/tell.ts";
 import type { Tx } from "../tx.ts";
 
@@ -39,7 +47,21 @@ function accept(tx: Tx, effect: EffectRow, reference: string): boolean {
   const attempt = attemptOf(tx, effect.effectNo, number) as AttemptRow;
   moveAttempt(tx, attempt, "dispatched");
   beginPart(tx, effect, number, 1, 1);
-  storeReference(tx, effect, { effectNo: effect.effectNo, attempt: number, part: 1, of: 1, channelId: PI, state: "dispatching", reference: null, at: tx.now }, reference);
+  storeReference(
+    tx,
+    effect,
+    {
+      effectNo: effect.effectNo,
+      attempt: number,
+      part: 1,
+      of: 1,
+      channelId: PI,
+      state: "dispatching",
+      reference: null,
+      at: tx.now,
+    },
+    reference,
+  );
   moveAttempt(tx, attempt, "accepted");
   moveEffect(tx, effect, "applied", { error: null });
   tell(tx, effect, "outcome", number, { outcome: "accepted", status: effect.status, evidence: true });

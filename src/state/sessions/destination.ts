@@ -9,6 +9,9 @@ export function placed(db: Reader, destination: string, runNo: number): { to: st
   if (destination !== PI) return { to: destination, error: null };
   const binding = bindingOf(db, runNo);
   if (binding !== undefined) return { to: sessionDestination(binding.sessionId), error: null };
-  const error = new HoldpointError("noSession", "The run was not started from a session of Pi, so none shows this card.");
+  const error = new HoldpointError(
+    "noSession",
+    "The run was not started from a session of Pi, so none shows this card.",
+  );
   return { to: PI, error: error.toRecord() };
 }

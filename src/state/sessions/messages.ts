@@ -88,7 +88,8 @@ export function cancelSteps(tx: Tx, runNo: number): void {
 
 /** Whether a step message of this run waits to be sent. */
 export function hasUnsentStep(tx: Tx, runNo: number): boolean {
-  const sql = "SELECT 1 FROM effects WHERE run_no = ? AND effect_type = 'message.step' AND status IN ('pending', 'applying')";
+  const sql =
+    "SELECT 1 FROM effects WHERE run_no = ? AND effect_type = 'message.step' AND status IN ('pending', 'applying')";
   return tx.get(sql, runNo) !== undefined;
 }
 

@@ -5,7 +5,14 @@ import { PAGE, SESSION } from "../../contracts/limits.ts";
 import { cardContent } from "../decisions/card.ts";
 import { decisionByNo } from "../decisions/rows.ts";
 import { timeLimitAt } from "../interactions/ending.ts";
-import { openRequestOf, requestById, stepOf, submissionOf, type AgentRequestRow, type SessionStep } from "../interactions/rows.ts";
+import {
+  openRequestOf,
+  requestById,
+  stepOf,
+  submissionOf,
+  type AgentRequestRow,
+  type SessionStep,
+} from "../interactions/rows.ts";
 import type { ReadDb } from "../reading.ts";
 import { openTurn } from "./turns.ts";
 
@@ -57,7 +64,9 @@ export const reads = (db: ReadDb) => ({
   /** Sessions with a reserved run. */
   reserved: (): string[] =>
     db
-      .all<{ id: string }>(`SELECT session_id AS id FROM run_bindings WHERE reserved_turn IS NOT NULL LIMIT ${PAGE.rows}`)
+      .all<{ id: string }>(
+        `SELECT session_id AS id FROM run_bindings WHERE reserved_turn IS NOT NULL LIMIT ${PAGE.rows}`,
+      )
       .map(({ id }) => id),
 
   /** Whether any run of a session has not ended, or something waits for one. */
@@ -105,7 +114,12 @@ export const reads = (db: ReadDb) => ({
           PI,
           session,
         );
-        const content = cardContent(db, decision, { tokens: undefined, of: undefined, repeatOf: null, timeZone: undefined });
+        const content = cardContent(db, decision, {
+          tokens: undefined,
+          of: undefined,
+          repeatOf: null,
+          timeZone: undefined,
+        });
         if (content.kind !== "card") throw new Error("a decision has a card");
         const { audience, escalatedTo } = decision;
         return {

@@ -19,6 +19,7 @@ export function nextMessage(tx: Tx, requestId: string): number {
 }
 
 function wasSent(tx: Tx, runNo: number): boolean {
-  const sql = "SELECT 1 FROM effects WHERE run_no = ? AND effect_type = 'message.step' AND status IN ('applied', 'ambiguous')";
+  const sql =
+    "SELECT 1 FROM effects WHERE run_no = ? AND effect_type = 'message.step' AND status IN ('applied', 'ambiguous')";
   return tx.get(sql, runNo) !== undefined;
 }

@@ -104,7 +104,10 @@ export const lostTurns = defineCommand("sessions.lostTurns", (tx: Tx, input: { s
   const request = close(tx, input.session, open, { stop: "lost", entry: null });
   // Nobody will come back to it by himself: the agent is asked to go on, as after an interruption.
   if (request?.status === "pending" && runByNo(tx, request.runNo).paused === 0)
-    queueStep(tx, runByNo(tx, request.runNo), request, { number: nextMessage(tx, request.requestId), reason: "resumed" });
+    queueStep(tx, runByNo(tx, request.runNo), request, {
+      number: nextMessage(tx, request.requestId),
+      reason: "resumed",
+    });
   return { lost: 1 };
 });
 
