@@ -101,11 +101,12 @@ function terminalLines(message: Of<"terminal">, options: MessageOptions): Messag
   const { error, result } = message;
   if (error !== null) {
     const text = `${error.message} (${error.code})`;
-    lines.push(...(options.expanded ? paragraphs(text, "text", options) : [line(text, "text", options)]));
+    lines.push(...(options.expanded ? paragraphs(text, "text", options) : beginning(text, "text", options)));
     if (options.expanded) lines.push(...paragraphs(error.remedy, "dim", options));
   }
   if (result !== null) {
-    lines.push(...(options.expanded ? section(words.resultWord, result, options) : [line(`${words.resultWord}: ${result}`, "text", options)]));
+    const short = `${words.resultWord}: ${result}`;
+    lines.push(...(options.expanded ? section(words.resultWord, result, options) : beginning(short, "text", options)));
   }
   if (options.expanded) {
     const clock = { timeZone: options.timeZone, reference: message.startedAt };
@@ -123,6 +124,15 @@ function followUpLines(message: Of<"followUp">, options: MessageOptions): Messag
 
 function section(word: string, text: string, options: MessageOptions): MessageLine[] {
   return [line(`${word}:`, "dim", options), ...paragraphs(text, "text", options, "  ")];
+}
+
+/** The first lines of a text, the rest cut off. */
+function beginning(text: string, role: MessageLine["role"], options: MessageOptions): MessageLine[] {
+  const lines = paragraphs(text, role, options);
+  const last = lines[PI_CARD.beginningLines - 1];
+  if (last === undefined || lines.length === PI_CARD.beginningLines) return lines;
+  const cut = cutToColumns(`${last.text} \u2026`, options.columns);
+  return [...lines.slice(0, PI_CARD.beginningLines - 1), { text: cut, role }];
 }
 
 /** One line of a text, the rest cut off. */

@@ -543,6 +543,8 @@ export const PI_WIDGET = {
 export const PI_CARD = {
   /** Lines of a folded card: its title, and the verdict, story and origin at its end. */
   foldedLines: 5,
+  /** Of a result or an error that is not expanded. */
+  beginningLines: 3,
 } as const;
 
 /** The model's tool and the commands inside Pi. */

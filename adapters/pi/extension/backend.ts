@@ -4,6 +4,7 @@
  */
 import { product } from "../../../src/contracts/product.ts";
 import type { SessionView } from "../../../src/contracts/pi/session-view.ts";
+import type { OperationPayload } from "../../../src/contracts/protocol/operations.ts";
 import { PI_LINK_PROTOCOL } from "../../../src/contracts/protocol/pi-link.ts";
 import { piCommands as words } from "../../../renderers/text/en.ts";
 import { Actions, Refusal, told } from "./actions.ts";
@@ -93,7 +94,7 @@ export class Backend {
       service: this.#service,
       view,
       cwd: () => life.context?.cwd ?? process.cwd(),
-      origin: () => (this.link.live ? { session: sessionId, turn: host.openTurn()?.turnId ?? null } : undefined),
+      origin: () => (this.link.live ? this.#origin(sessionId) : undefined),
     });
     this.#answering = new Answering({
       life,
@@ -140,6 +141,12 @@ export class Backend {
     this.#view = view;
     this.#answering.see(view);
     this.#host.onView(view);
+  }
+
+  /** A Pi that is gone after its answer cannot do the steps of an agent. */
+  #origin(session: string): OperationPayload<"run.start">["origin"] {
+    const mode = this.#host.life.context?.hasUI === true ? "interactive" : "headless";
+    return { session, turn: this.#host.openTurn()?.turnId ?? null, mode };
   }
 
   async #clear(): Promise<string> {
