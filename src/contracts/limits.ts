@@ -515,13 +515,15 @@ export const PI_LINK = {
 
 /** The extension's way to the server. */
 export const PI_CONNECT = {
+  /** A frame that so many connections were lost over is not sent again. */
+  losses: 5,
   /** After the start of a session, before client and schemas are loaded. */
   loadAfterMs: 50,
   /** One look whether a Node can open a database: 0.1 s when measured. */
   nodeCheckMs: 10_000,
   /** Waits between attempts, with jitter between half and whole. */
   backoffMinMs: 1_000,
-  backoffMaxMs: 30_000,
+  backoffMaxMs: 10_000,
 } as const;
 
 /** What the extension shows and takes inside Pi. */

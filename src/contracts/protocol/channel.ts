@@ -203,7 +203,7 @@ export const inboundSchema = z.discriminatedUnion("kind", [
     kind: z.literal("choice"),
     eventId: z.string().max(256),
     decisionId: z.string().max(256),
-    requestDigest: z.string().max(64),
+    requestDigest: z.string().max(80),
     choice: z.string().max(256),
     text: z.string().nullable(),
     /** The person named no decision: it must be certain which one is meant. */

@@ -34,6 +34,8 @@ interface Pending {
   readonly asking: Asking;
   readonly resolve: (reply: Reply) => void;
   sent: boolean;
+  /** Connections that were lost over it. */
+  losses: number;
 }
 
 export class Link {
@@ -76,7 +78,7 @@ export class Link {
   /** Asks now or as soon as there is a link. Resolves with the reply; without one it waits for as long as the life lasts. */
   ask(asking: Asking): Promise<Reply> {
     return new Promise((resolve) => {
-      this.#pending.push({ asking, resolve, sent: false });
+      this.#pending.push({ asking, resolve, sent: false, losses: 0 });
       this.#flush();
     });
   }
@@ -164,8 +166,9 @@ export class Link {
       conversation.ask(pending.asking).then(
         (reply) => this.#settle(pending, reply),
         (error: unknown) => {
-          // After a loss it is sent again; what cannot be sent at all (too large) is answered here.
-          if (!conversation.closed) this.#settle(pending, refusal(error));
+          // After a loss it is sent again. What cannot be sent (too large), or ends every connection, is given up.
+          pending.losses += 1;
+          if (!conversation.closed || pending.losses >= PI_CONNECT.losses) this.#settle(pending, refusal(error));
         },
       );
     }
