@@ -96,7 +96,11 @@ function stepLines(message: Of<"step">, options: MessageOptions): MessageLine[] 
 
 function terminalLines(message: Of<"terminal">, options: MessageOptions): MessageLine[] {
   const took = duration(message.finishedAt - message.startedAt);
-  const lines = paragraphs(`${words.terminalGlyph(message.status)} ${words.terminalTitle(message, took)}`, "title", options);
+  const lines = paragraphs(
+    `${words.terminalGlyph(message.status)} ${words.terminalTitle(message, took)}`,
+    "title",
+    options,
+  );
   if (message.title !== null) lines.push(...paragraphs(message.title, "text", options));
   const { error, result } = message;
   if (error !== null) {
@@ -110,7 +114,9 @@ function terminalLines(message: Of<"terminal">, options: MessageOptions): Messag
   }
   if (options.expanded) {
     const clock = { timeZone: options.timeZone, reference: message.startedAt };
-    lines.push(...paragraphs(plain(words.startedAndEnded(message.startedAt, message.finishedAt), clock), "dim", options));
+    lines.push(
+      ...paragraphs(plain(words.startedAndEnded(message.startedAt, message.finishedAt), clock), "dim", options),
+    );
     lines.push(...section(words.idsWord, message.runId, options));
   }
   return lines;
@@ -119,7 +125,11 @@ function terminalLines(message: Of<"terminal">, options: MessageOptions): Messag
 function followUpLines(message: Of<"followUp">, options: MessageOptions): MessageLine[] {
   const title = line(`\u25b8 ${words.followUpTitle(message)}`, "title", options);
   if (!options.expanded) return [title, line(`  ${message.prompt}`, "text", options)];
-  return [title, ...paragraphs(message.prompt, "text", options), ...section(words.idsWord, message.followUpId, options)];
+  return [
+    title,
+    ...paragraphs(message.prompt, "text", options),
+    ...section(words.idsWord, message.followUpId, options),
+  ];
 }
 
 function section(word: string, text: string, options: MessageOptions): MessageLine[] {
@@ -140,12 +150,7 @@ function line(text: string, role: MessageLine["role"], { columns }: MessageOptio
   return { text: cutToColumns(cleanLines(text).join(" ").trimEnd(), columns), role };
 }
 
-function paragraphs(
-  text: string,
-  role: MessageLine["role"],
-  { columns }: MessageOptions,
-  indent = "",
-): MessageLine[] {
+function paragraphs(text: string, role: MessageLine["role"], { columns }: MessageOptions, indent = ""): MessageLine[] {
   return cleanLines(text)
     .flatMap((one) => wrapLine(indent + one, columns, { words: true, indent }))
     .map((one) => ({ text: one, role }));

@@ -12,7 +12,9 @@ export function statusLines(view: RunView): string[] {
   const { run } = view;
   const took = duration((run.finishedAt ?? run.updatedAt) - run.createdAt);
   const at = run.currentNode === null || run.finishedAt !== null ? "" : `, at ${clean(run.currentNode)}`;
-  const lines = [`${words.runName(run.workflow, run.shortId)}: ${words.runWord(run.status)}${at} (${took}, revision ${run.revision})`];
+  const lines = [
+    `${words.runName(run.workflow, run.shortId)}: ${words.runWord(run.status)}${at} (${took}, revision ${run.revision})`,
+  ];
   if (run.title !== null) lines.push(clean(run.title));
   if (view.error !== null) {
     lines.push(cutToUnits(clean(view.error.message), PI_TOOL.errorChars), clean(view.error.remedy));
@@ -24,11 +26,14 @@ export function statusLines(view: RunView): string[] {
   }
   for (const { nodeId, requestId, shortId, status, summary } of view.checkpoints) {
     if (status !== "pending") continue;
-    lines.push(`Checkpoint ${shortId} at ${clean(nodeId)}${summary === null ? "" : `: ${clean(summary)}`} (request ${requestId})`);
+    lines.push(
+      `Checkpoint ${shortId} at ${clean(nodeId)}${summary === null ? "" : `: ${clean(summary)}`} (request ${requestId})`,
+    );
   }
   for (const { followUpId, orderNumber, prompt, status } of view.followUps)
     lines.push(`Follow-up ${orderNumber} ${status} (${followUpId}): ${clean(prompt)}`);
-  if (view.finalOutput !== null) lines.push(`Result: ${cutToUnits(JSON.stringify(view.finalOutput), PI_TOOL.errorChars)}`);
+  if (view.finalOutput !== null)
+    lines.push(`Result: ${cutToUnits(JSON.stringify(view.finalOutput), PI_TOOL.errorChars)}`);
   if (run.finishedAt === null) lines.push(...nextLines(view));
   return [...new Set(lines)];
 }

@@ -54,7 +54,11 @@ export class Actions {
     const file = await found(workflow, projectPath);
     const origin = this.#host.origin();
     const payload = { workflow: file.name, workflowPath: file.path, projectPath, input };
-    const ack = await this.#host.service.call("run.start", origin === undefined ? payload : { ...payload, origin }, options);
+    const ack = await this.#host.service.call(
+      "run.start",
+      origin === undefined ? payload : { ...payload, origin },
+      options,
+    );
     this.#own = ack.runId;
     return words.started(file.name, ack.shortId, origin?.turn != null);
   }
@@ -92,7 +96,11 @@ export class Actions {
 
   /** Of the scope with this id, or of the run itself. */
   async changeSettings(
-    given: { readonly run?: string | undefined; readonly scope?: string | undefined; readonly expected?: number | undefined },
+    given: {
+      readonly run?: string | undefined;
+      readonly scope?: string | undefined;
+      readonly expected?: number | undefined;
+    },
     patch: JsonValue,
     options: CallOptions = {},
   ): Promise<string> {
@@ -117,7 +125,9 @@ export class Actions {
     const { scopes }: OperationResult<"run.settings"> = await this.#host.service.call("run.settings", { run });
     const known = scopes.find(({ scopeId }) => scopeId === scope);
     if (known === undefined)
-      throw new Refusal(words.unknownWord(scope, scopes.length === 0 ? ["none"] : scopes.map(({ scopeId }) => scopeId)));
+      throw new Refusal(
+        words.unknownWord(scope, scopes.length === 0 ? ["none"] : scopes.map(({ scopeId }) => scopeId)),
+      );
     return known.mount;
   }
 }

@@ -28,7 +28,11 @@ export function completing(host: CompletionHost): (current: CompletionProvider) 
       if (line !== 0 || !LINE.test(lines[0] ?? "")) return current.applyCompletion(lines, line, column, item, prefix);
       const text = lines[0] ?? "";
       const before = `${text.slice(0, column - prefix.length)}${item.value} `;
-      return { lines: [before + text.slice(column).trimStart(), ...lines.slice(1)], cursorLine: 0, cursorCol: before.length };
+      return {
+        lines: [before + text.slice(column).trimStart(), ...lines.slice(1)],
+        cursorLine: 0,
+        cursorCol: before.length,
+      };
     },
     shouldTriggerFileCompletion: (lines, line, column) =>
       current.shouldTriggerFileCompletion?.(lines, line, column) ?? true,
@@ -36,7 +40,10 @@ export function completing(host: CompletionHost): (current: CompletionProvider) 
 }
 
 /** What can stand at the end of the text before the cursor; undefined when that is not ours to say. */
-export function suggestions(before: string, host: CompletionHost): { items: CompletionItem[]; prefix: string } | undefined {
+export function suggestions(
+  before: string,
+  host: CompletionHost,
+): { items: CompletionItem[]; prefix: string } | undefined {
   const rest = LINE.exec(before)?.[1];
   if (rest === undefined) return undefined;
   const given = rest.trimStart().split(/\s+/);
@@ -54,12 +61,19 @@ function itemsAfter(given: readonly string[], host: CompletionHost): CompletionI
   const view = host.view();
   if (RUN_WORDS.has(word) && second === undefined) {
     const summary = view?.run?.summary;
-    return summary === undefined ? [] : [{ value: summary.shortId, label: words.runName(summary.workflow, summary.shortId) }];
+    return summary === undefined
+      ? []
+      : [{ value: summary.shortId, label: words.runName(summary.workflow, summary.shortId) }];
   }
   if (word !== "answer" || more.length > 0) return [];
-  const pending = view?.decisions.filter(({ answerable, state }) => answerable && state.status.kind === "pending") ?? [];
+  const pending =
+    view?.decisions.filter(({ answerable, state }) => answerable && state.status.kind === "pending") ?? [];
   if (second === undefined)
-    return pending.map(({ card, fingerprint }) => ({ value: fingerprint, label: fingerprint, description: clean(card.title) }));
+    return pending.map(({ card, fingerprint }) => ({
+      value: fingerprint,
+      label: fingerprint,
+      description: clean(card.title),
+    }));
   const card = pending.find(({ fingerprint }) => fingerprint === second)?.card;
   return (card?.choices ?? []).map(({ hasInput, id, label }) => ({
     value: id,

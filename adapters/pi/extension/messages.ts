@@ -10,7 +10,11 @@ import type { PiApi, PiComponent, PiTheme } from "./pi-api.ts";
 
 type Message = NonNullable<ReturnType<typeof detailsOf>>["message"];
 
-const COLOURS: Readonly<Record<MessageLine["role"], string | undefined>> = { title: "accent", text: undefined, dim: "muted" };
+const COLOURS: Readonly<Record<MessageLine["role"], string | undefined>> = {
+  title: "accent",
+  text: undefined,
+  dim: "muted",
+};
 
 export function registerMessages(pi: PiApi, cards: Cards): void {
   for (const customType of Object.values(CUSTOM_TYPES)) {

@@ -70,7 +70,12 @@ export interface Completions {
 
 export interface CompletionProvider {
   readonly triggerCharacters?: string[];
-  getSuggestions(lines: string[], line: number, column: number, options: CompletionOptions): Promise<Completions | null>;
+  getSuggestions(
+    lines: string[],
+    line: number,
+    column: number,
+    options: CompletionOptions,
+  ): Promise<Completions | null>;
   applyCompletion(
     lines: string[],
     line: number,

@@ -21,7 +21,9 @@ export function piVersion(entry: string | undefined = process.argv[1]): string {
 function versionIn(folder: string): string | undefined {
   try {
     const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Record<string, unknown>;
-    return typeof name === "string" && /pi-coding-agent$/.test(name) && typeof version === "string" ? version : undefined;
+    return typeof name === "string" && name.endsWith("pi-coding-agent") && typeof version === "string"
+      ? version
+      : undefined;
   } catch {
     return undefined;
   }

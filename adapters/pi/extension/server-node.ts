@@ -16,7 +16,9 @@ export async function serverNode(): Promise<string> {
 
 function works(program: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(program, [builtServer("database-check.js"), ":memory:"], { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(program, [builtServer("database-check.js"), ":memory:"], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     const timer = setTimeout(() => child.kill("SIGKILL"), PI_CONNECT.nodeCheckMs);
     let said = "";
     child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));

@@ -66,12 +66,7 @@ export class Session {
   }
 
   /** Serves a command and tells what came of it. Never rejects. */
-  async command(
-    name: CommandName,
-    line: string,
-    source: InputSource | "unknown",
-    context: PiContext,
-  ): Promise<void> {
+  async command(name: CommandName, line: string, source: InputSource | "unknown", context: PiContext): Promise<void> {
     await this.life.attempt(name, async () => {
       const backend = await this.#ready(context);
       if (backend === undefined) return this.say(words.notLoaded(this.life.troubles.at(-1) ?? ""), "warning");
@@ -81,7 +76,12 @@ export class Session {
   }
 
   /** The model's tool. A throw becomes the tool's error. */
-  async tool(toolCallId: string, params: unknown, signal: AbortSignal | undefined, context: PiContext): Promise<PiToolResult> {
+  async tool(
+    toolCallId: string,
+    params: unknown,
+    signal: AbortSignal | undefined,
+    context: PiContext,
+  ): Promise<PiToolResult> {
     const backend = await this.#ready(context);
     if (backend === undefined) throw new Error(words.notLoaded(this.life.troubles.at(-1) ?? ""));
     return backend.tool(toolCallId, params, signal);

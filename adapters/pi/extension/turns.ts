@@ -71,7 +71,9 @@ export class Turns {
     this.#open = undefined;
     const reason = this.#last?.stopReason;
     const stop = aborted === true || reason === "aborted" ? "aborted" : reason === "error" ? "error" : "completed";
-    const entry = session.getBranch().findLast(({ message, type }) => type === "message" && message?.role === "assistant");
+    const entry = session
+      .getBranch()
+      .findLast(({ message, type }) => type === "message" && message?.role === "assistant");
     const error = (this.#last as { errorMessage?: unknown } | undefined)?.errorMessage;
     this.#report({
       start,

@@ -3,8 +3,8 @@
 import { CUT, list, quote, short } from "./words.ts";
 
 export const noRun = "This session has no run. Name one, for example: /workflow status 7k3f";
-export const noLink = "There is no connection to the workflow service yet; it is tried again by itself. Try the command again in a moment.";
-export const usageHint = "See /workflow help.";
+export const noLink =
+  "There is no connection to the workflow service yet; it is tried again by itself. Try the command again in a moment.";
 
 export function serverStarting(): string {
   return "Holdpoint: starting the server \u2026";
@@ -108,7 +108,8 @@ export const answers = {
     return `Several decisions wait; name one of them: ${list(fingerprints, "or")}.`;
   },
   justShown: "The card has only just appeared. Read it, then name it: its short id stands at its foot.",
-  justSettled: "Another decision of this run was settled a moment ago. Name the one that you mean: its short id stands at its foot.",
+  justSettled:
+    "Another decision of this run was settled a moment ago. Name the one that you mean: its short id stands at its foot.",
   notTyped:
     "An answer counts only when a person typed it here. It came from another extension or program, and was not given.",
   unknown(fingerprint: string): string {
@@ -127,12 +128,9 @@ export const answers = {
     return `${short(title, 120)} (${fingerprint})`;
   },
   notNow: "Not now",
-  onlyPeople: "Decisions are answered by people, with the command /workflow answer or in another channel. The tool cannot answer them.",
+  onlyPeople:
+    "Decisions are answered by people, with the command /workflow answer or in another channel. The tool cannot answer them.",
 } as const;
-
-export function tooLong(limit: number, seen: number): string {
-  return `The text has ${seen} characters; at most ${limit} are possible.`;
-}
 
 export const help = [
   "/workflow                         the workflows that can be started here",

@@ -96,7 +96,12 @@ export const promptWord = "Prompt";
 export const idsWord = "Ids";
 export const resultWord = "Result";
 
-const ENDS = { cancelled: "was cancelled", completed: "completed", failed: "failed", timed_out: "ran out of time" } as const;
+const ENDS = {
+  cancelled: "was cancelled",
+  completed: "completed",
+  failed: "failed",
+  timed_out: "ran out of time",
+} as const;
 
 export function terminalGlyph(status: Of<"terminal">["status"]): string {
   return status === "completed" ? "\u2705" : status === "timed_out" ? "\u231b" : "\u26d4";

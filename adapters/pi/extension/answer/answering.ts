@@ -62,9 +62,12 @@ export class Answering {
 
   /** A checkpoint of a run, or a decision that is not this session's. */
   async #elsewhere(reference: string, rest: string): Promise<string> {
-    if (/^c-/.test(reference) || rest.startsWith("{")) return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
+    if (/^c-/.test(reference) || rest.startsWith("{"))
+      return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
     const { decisions } = await this.#host.service.call("decision.list", { all: true });
-    const known = decisions.find(({ decisionId, fingerprint }) => reference === fingerprint || reference === decisionId);
+    const known = decisions.find(
+      ({ decisionId, fingerprint }) => reference === fingerprint || reference === decisionId,
+    );
     const more = known === undefined ? "" : ` ${resolutionLine(known)}`;
     throw new Refusal(`${words.answers.unknown(reference)}${more}`);
   }
@@ -78,7 +81,12 @@ export class Answering {
     say(await this.#send(decision, chosen, input, false));
   }
 
-  async #send({ card, decisionId }: SessionDecision, { choice, text }: Chosen, input: Input, bare: boolean): Promise<string> {
+  async #send(
+    { card, decisionId }: SessionDecision,
+    { choice, text }: Chosen,
+    input: Input,
+    bare: boolean,
+  ): Promise<string> {
     // An answer must not be given long after the person gave it: what they saw may have changed.
     if (!this.#host.link.live) throw new Refusal(words.noLink);
     const eventId = `pi-${randomUUID()}`;

@@ -32,8 +32,11 @@ export class Dialogs {
     const signal = AbortSignal.any([stop.signal, this.#life.signal]);
     try {
       const title = words.dialogTitle(card.title, fingerprint);
-      const labels = card.choices.map(({ hasInput, id, label }) => `${clean(label)}${hasInput ? "\u2026" : ""} (${id})`);
-      const picked = await ui.select(title, [...labels, words.notNow], { signal });
+      const labels = card.choices.map(
+        ({ hasInput, id, label }) => `${clean(label)}${hasInput ? "\u2026" : ""} (${id})`,
+      );
+      // The harmless one stands first, where a stray Enter lands.
+      const picked = await ui.select(title, [words.notNow, ...labels], { signal });
       const choice = card.choices[labels.indexOf(picked ?? "")];
       if (choice === undefined || signal.aborted) return null;
       if (!choice.hasInput) return { choice: choice.id, text: null };

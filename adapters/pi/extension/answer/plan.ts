@@ -60,7 +60,13 @@ function chosen(decision: SessionDecision, rest: string, bare: boolean): Plan {
   if (choiceId === "") return { kind: "ask", decision };
   const { choices } = decision.card;
   const choice = choices.find(({ id }) => id === choiceId);
-  if (choice === undefined) return refuse(words.unknownChoice(choiceId, choices.map(({ id }) => id)));
+  if (choice === undefined)
+    return refuse(
+      words.unknownChoice(
+        choiceId,
+        choices.map(({ id }) => id),
+      ),
+    );
   if (choice.hasInput && text === "") return refuse(words.needsText(decision.fingerprint, choice.id));
   if (!choice.hasInput && text !== "") return refuse(words.takesNoText(choice.id));
   return { kind: "answer", decision, choice: choice.id, text: choice.hasInput ? text : null, bare };

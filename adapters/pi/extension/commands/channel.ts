@@ -44,7 +44,9 @@ export const channelCommand: Command = (request, tools) => {
 function channelLines(channel: ChannelStatus): string[] {
   const account = channel.account === null ? "" : ` as ${clean(channel.account)}`;
   const heard = channel.lastPollAt === null ? "" : `, heard ${when(channel.lastPollAt)}`;
-  const lines = [`${clean(channel.channel)}: ${channel.state}${account}${heard}, ${channel.queued} to send, ${channel.ambiguous} in doubt`];
+  const lines = [
+    `${clean(channel.channel)}: ${channel.state}${account}${heard}, ${channel.queued} to send, ${channel.ambiguous} in doubt`,
+  ];
   if (channel.deafSince !== null) lines.push(`  hears nothing since ${when(channel.deafSince)}`);
   if (channel.error !== null)
     lines.push(`  ${clean(channel.error.message)} ${clean(channel.error.remedy)} (${channel.error.code})`);

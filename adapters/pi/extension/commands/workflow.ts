@@ -31,7 +31,9 @@ export const WORKFLOW_WORDS: Readonly<Record<string, Command>> = {
       const { effects } = await service.call("effect.list", { all: false });
       if (effects.length === 0) return words.noEffects;
       return effects
-        .map((one) => `${one.shortId}  ${effectTitle(one)}: ${certainty(one)}\n  ${clean(one.settleWith ?? "")}`.trimEnd())
+        .map((one) =>
+          `${one.shortId}  ${effectTitle(one)}: ${certainty(one)}\n  ${clean(one.settleWith ?? "")}`.trimEnd(),
+        )
         .join("\n");
     }
     const [given, result] = takeWord(rest);

@@ -66,7 +66,7 @@ export class Conversation {
       const callId = `c-${++this.#next}`;
       this.#waiting.set(callId, { resolve, reject });
       try {
-        this.#port.send({ ...asking, callId } as FromExtension);
+        this.#port.send({ ...asking, callId });
       } catch (error) {
         this.#waiting.delete(callId);
         reject(error instanceof Error ? error : new Error(String(error)));

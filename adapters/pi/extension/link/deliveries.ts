@@ -41,7 +41,13 @@ export class Deliveries {
     try {
       this.#send(delivery);
     } catch (error) {
-      return this.#tell(messageId, "failed", null, standing.durable, error instanceof Error ? error.message : String(error));
+      return this.#tell(
+        messageId,
+        "failed",
+        null,
+        standing.durable,
+        error instanceof Error ? error.message : String(error),
+      );
     }
     const waiting = life.after(PI_LINK.deliverMs - PI_LINK.deliverMarginMs, "delivery", () => this.#late(messageId));
     this.#queued.set(messageId, waiting);

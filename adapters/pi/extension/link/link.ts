@@ -59,7 +59,7 @@ export class Link {
   /** Keeps the link up until the end of the life. Never rejects. */
   async run(): Promise<void> {
     const { life, onState, random = Math.random } = this.#host;
-    for (let failures = 0; !life.over; ) {
+    for (let failures = 0; !life.over;) {
       onState(failures === 0 ? "connecting" : "lost");
       const ended = await this.#once(() => (failures = 0)).catch((error: unknown) => error);
       this.#ready = false;

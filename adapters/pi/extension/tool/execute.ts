@@ -34,7 +34,11 @@ export async function executeTool(
 
 type StepCall = Extract<SessionToolCall, { action: "submit" | "update" }>;
 
-function control({ actions, view }: ToolHost, toolCallId: string, call: Exclude<SessionToolCall, StepCall>): Promise<string> {
+function control(
+  { actions, view }: ToolHost,
+  toolCallId: string,
+  call: Exclude<SessionToolCall, StepCall>,
+): Promise<string> {
   // Repeated by Pi or after a loss, the same call is the same change.
   const options = { idempotencyKey: toolCallId };
   switch (call.action) {
@@ -84,7 +88,12 @@ async function list(actions: Actions, offset: number): Promise<string> {
   return lines.length === 0 ? words.noWorkflows : lines.join("\n");
 }
 
-async function stepResult(host: ToolHost, toolCallId: string, call: StepCall, signal: AbortSignal | undefined): Promise<PiToolResult> {
+async function stepResult(
+  host: ToolHost,
+  toolCallId: string,
+  call: StepCall,
+  signal: AbortSignal | undefined,
+): Promise<PiToolResult> {
   const asking: Asking =
     call.action === "submit"
       ? { type: "submit", toolCallId, requestId: call.requestId, output: call.output }
@@ -94,28 +103,24 @@ async function stepResult(host: ToolHost, toolCallId: string, call: StepCall, si
 }
 
 /** The reply; a submission is validated for as long as that takes, but nobody waits for a lost connection for ever. */
-function within({ life, link }: ToolHost, asking: Asking, signal: AbortSignal | undefined): Promise<Reply> {
-  return new Promise((resolve, reject) => {
+async function within({ life, link }: ToolHost, asking: Asking, signal: AbortSignal | undefined): Promise<Reply> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = AbortSignal.any([life.signal, ...(signal === undefined ? [] : [signal])]);
+  const given = new Promise<never>((_resolve, reject) => {
+    const abort = (): void => reject(new Error(words.stepAborted));
     const look = (): void => {
-      if (!link.live) return stop(new Error(words.stepUnreachable));
+      if (!link.live) return reject(new Error(words.stepUnreachable));
       timer = life.after(PI_TOOL.connectionMs, "waiting for a reply", look);
     };
-    let timer: NodeJS.Timeout | undefined = life.after(PI_TOOL.connectionMs, "waiting for a reply", look);
-    const aborted = (): void => stop(new Error(words.stepAborted));
-    const stop = (error: Error): void => {
-      life.cancel(timer);
-      for (const one of signals) one.removeEventListener("abort", aborted);
-      reject(error);
-    };
-    const signals = [life.signal, ...(signal === undefined ? [] : [signal])];
-    if (signals.some((one) => one.aborted)) return aborted();
-    for (const one of signals) one.addEventListener("abort", aborted, { once: true });
-    void link.ask(asking).then((reply) => {
-      life.cancel(timer);
-      for (const one of signals) one.removeEventListener("abort", aborted);
-      resolve(reply);
-    });
+    if (over.aborted) return abort();
+    over.addEventListener("abort", abort, { once: true });
+    timer = life.after(PI_TOOL.connectionMs, "waiting for a reply", look);
   });
+  try {
+    return await Promise.race([link.ask(asking), given]);
+  } finally {
+    life.cancel(timer);
+  }
 }
 
 function result({ action }: SessionToolCall, text: string, ok: boolean, end: boolean): PiToolResult {

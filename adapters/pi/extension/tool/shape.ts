@@ -28,7 +28,9 @@ const PROPERTIES = {
   },
   offset: { type: "integer", minimum: 0, description: "list only: how many to skip." },
   workflow: text("start only: the name of a workflow, or the path of its file."),
-  input: { description: "start: the workflow's input, as its documentation says. answer: the answer of the checkpoint." },
+  input: {
+    description: "start: the workflow's input, as its documentation says. answer: the answer of the checkpoint.",
+  },
   runId: text("The run, where it is not the one of this session. Needed for restart."),
   expectedRevision: { type: "integer", minimum: 0, description: "restart: the revision that the status named." },
   requestId: text("answer: the checkpoint's request. submit, update: the request id that the step names."),
