@@ -515,6 +515,8 @@ export const PI_LINK = {
 
 /** The extension's way to the server. */
 export const PI_CONNECT = {
+  /** A start waits so long for the link of its session: a server and its adapter are started in 2 s. */
+  liveMs: 20_000,
   /** A frame that so many connections were lost over is not sent again. */
   losses: 5,
   /** After the start of a session, before client and schemas are loaded. */

@@ -21,8 +21,8 @@ export interface ActionsHost {
   readonly view: () => SessionView | undefined;
   /** Where the session works: workflows are looked for here and started for here. */
   readonly cwd: () => string;
-  /** The session as the origin of a run, and the turn that must end first; undefined while the session has no link. */
-  readonly origin: () => Origin | undefined;
+  /** The session as the origin of a run, and the turn that must end first; undefined when the session has no link. */
+  readonly origin: () => Promise<Origin | undefined>;
 }
 
 /** A refusal of ours, in words for whoever asked. */
@@ -52,15 +52,13 @@ export class Actions {
   async start(workflow: string, input: JsonValue, options: CallOptions): Promise<string> {
     const projectPath = this.#host.cwd();
     const file = await found(workflow, projectPath);
-    const origin = this.#host.origin();
+    const origin = await this.#host.origin();
+    // A run that nobody hears of is worse than none.
+    if (origin === undefined) throw new Refusal(words.noLink);
     const payload = { workflow: file.name, workflowPath: file.path, projectPath, input };
-    const ack = await this.#host.service.call(
-      "run.start",
-      origin === undefined ? payload : { ...payload, origin },
-      options,
-    );
+    const ack = await this.#host.service.call("run.start", { ...payload, origin }, options);
     this.#own = ack.runId;
-    return words.started(file.name, ack.shortId, origin?.turn != null);
+    return words.started(file.name, ack.shortId, origin.turn !== null);
   }
 
   async status(run: string | undefined): Promise<string> {

@@ -2,6 +2,7 @@
  * What the extension needs beyond drawing: client, link, commands, the tool. Loaded after Pi has started, because the schemas
  * behind it take longer to load than everything else; so nothing that Pi loads at once may import this file.
  */
+import { PI_CONNECT } from "../../../src/contracts/limits.ts";
 import { product } from "../../../src/contracts/product.ts";
 import type { SessionView } from "../../../src/contracts/pi/session-view.ts";
 import type { OperationPayload } from "../../../src/contracts/protocol/operations.ts";
@@ -94,7 +95,10 @@ export class Backend {
       service: this.#service,
       view,
       cwd: () => life.context?.cwd ?? process.cwd(),
-      origin: () => (this.link.live ? this.#origin(sessionId) : undefined),
+      origin: async () => {
+        const turn = host.openTurn()?.turnId ?? null;
+        return (await this.link.whenLive(PI_CONNECT.liveMs)) ? this.#origin(sessionId, turn) : undefined;
+      },
     });
     this.#answering = new Answering({
       life,
@@ -144,9 +148,8 @@ export class Backend {
   }
 
   /** A Pi that is gone after its answer cannot do the steps of an agent. */
-  #origin(session: string): OperationPayload<"run.start">["origin"] {
-    const mode = this.#host.life.context?.hasUI === true ? "interactive" : "headless";
-    return { session, turn: this.#host.openTurn()?.turnId ?? null, mode };
+  #origin(session: string, turn: string | null): NonNullable<OperationPayload<"run.start">["origin"]> {
+    return { session, turn, mode: this.#host.life.context?.hasUI === true ? "interactive" : "headless" };
   }
 
   async #clear(): Promise<string> {

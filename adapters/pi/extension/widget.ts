@@ -59,6 +59,8 @@ export class Widget {
     this.#life.cancel(this.#tick);
     const run = this.#view?.run;
     if (run === null || run === undefined || run.summary.finishedAt !== null) return;
+    // A program at the other end of RPC is not told the time every second.
+    if (this.#life.context?.mode !== "tui") return;
     this.#tick = this.#life.after(PI_WIDGET.tickMs, "widget", () => {
       this.#draw();
       this.#again();

@@ -62,7 +62,7 @@ export class Answering {
 
   /** A checkpoint of a run, or a decision that is not this session's. */
   async #elsewhere(reference: string, rest: string): Promise<string> {
-    if (/^c-/.test(reference) || rest.startsWith("{"))
+    if (reference.startsWith("c-") || rest.startsWith("{"))
       return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
     const { decisions } = await this.#host.service.call("decision.list", { all: true });
     const known = decisions.find(

@@ -45,14 +45,27 @@ export class Link {
   readonly #pending: Pending[] = [];
   #conversation: Conversation | undefined;
   #ready = false;
+  #over = false;
   #told = "";
+  /** Resolves when the state has changed. */
+  #turned!: Promise<void>;
+  #turn!: () => void;
 
   constructor(host: LinkHost) {
     this.#host = host;
     this.#deliveries = new Deliveries({ ...host, tell: (frame) => this.#conversation?.tell(frame) });
+    this.#arm();
   }
 
   get live(): boolean {
+    return this.#ready;
+  }
+
+  /** Resolves as soon as the link is live; with false when it is not after so long, or never will be. */
+  async whenLive(ms: number): Promise<boolean> {
+    const { life } = this.#host;
+    for (const end = Date.now() + ms; !this.#ready && !this.#over && !life.over && Date.now() < end; )
+      await Promise.race([life.pause(end - Date.now()), this.#turned]);
     return this.#ready;
   }
 
@@ -67,7 +80,11 @@ export class Link {
       for (const pending of this.#pending) pending.sent = false;
       if (life.over) return;
       const why = ended instanceof Error ? ended.message : String(ended);
-      if (ended instanceof Parted) return onState("over", why);
+      if (ended instanceof Parted) {
+        this.#over = true;
+        this.#arm();
+        return onState("over", why);
+      }
       onState("lost", why);
       const ceiling = Math.min(PI_CONNECT.backoffMaxMs, PI_CONNECT.backoffMinMs * 2 ** Math.min(failures, 10));
       failures += 1;
@@ -150,11 +167,19 @@ export class Link {
     const stored = await conversation.ask(this.#branchOf(now));
     if (!stored.ok) throw new Error(stored.text);
     this.#ready = true;
+    this.#arm();
     onLive();
     this.#host.onState("live");
     this.#flush();
     this.changed();
     return ended;
+  }
+
+  /** Wakes who waits for a change of the state, and lets others wait for the next. */
+  #arm(): void {
+    const turn: (() => void) | undefined = this.#turn;
+    this.#turned = new Promise((resolve) => (this.#turn = resolve));
+    turn?.();
   }
 
   #flush(): void {
