@@ -26,7 +26,7 @@ export interface PiOptions {
   readonly home: TestHome;
   /** Opens or creates this session; left out: a new one. */
   readonly sessionId?: string;
-  /** Default: the built extension, and the probe. */
+  /** Default: the probe, which so hears what ours takes, and the built extension. */
   readonly extensions?: readonly string[];
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
@@ -44,7 +44,7 @@ export class PiRpc {
   #stderr = "";
   #count = 0;
 
-  constructor(scope: Scope, { args = [], env, extensions = [EXTENSION, PROBE], home, sessionId, stage }: PiOptions) {
+  constructor(scope: Scope, { args = [], env, extensions = [PROBE, EXTENSION], home, sessionId, stage }: PiOptions) {
     const [node = "", ...first] = stage.command;
     const loaded = extensions.flatMap((path) => ["--extension", path]);
     const session = sessionId === undefined ? [] : ["--session-id", sessionId];
