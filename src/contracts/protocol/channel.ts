@@ -11,6 +11,7 @@ import { z } from "zod";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
 import { OPERATOR_COMMANDS, operatorButtonSchema, operatorUseSchema } from "../decision/operator-codes.ts";
+import { WIRE } from "../limits.ts";
 import { notificationModelSchema } from "../notification.ts";
 import { sessionMessageSchema } from "../pi/session-message.ts";
 import { linkToAdapter, linkFromAdapter } from "./channel-link.ts";
@@ -203,7 +204,7 @@ export const inboundSchema = z.discriminatedUnion("kind", [
     kind: z.literal("choice"),
     eventId: z.string().max(256),
     decisionId: z.string().max(256),
-    requestDigest: z.string().max(64),
+    requestDigest: z.string().max(WIRE.idBytes),
     choice: z.string().max(256),
     text: z.string().nullable(),
     /** The person named no decision: it must be certain which one is meant. */
