@@ -8,6 +8,7 @@ import { socketPair } from "../../adapters/fake-server.ts";
 
 export interface PiAdapter {
   readonly child: Child<FromAdapter, ToAdapter>;
+  readonly loop: AdapterLoop;
   /** As SIGKILL. */
   kill(): void;
   /** Called with each frame of the adapter before the server gets it; returning false drops it. */
@@ -19,7 +20,9 @@ let count = 0;
 export async function piAdapter(spec: ChildSpec<FromAdapter>, onMove: () => void): Promise<PiAdapter> {
   const [near, far] = await socketPair();
   const port = framePort<FromAdapter, ToAdapter>(near, spec.schema);
-  new AdapterLoop(framePort<ToAdapter, FromAdapter>(far, toAdapterSchema), connectPi, { note: () => undefined });
+  const loop = new AdapterLoop(framePort<ToAdapter, FromAdapter>(far, toAdapterSchema), connectPi, {
+    note: () => undefined,
+  });
   let leave: (exit: ChildExit) => void = () => undefined;
   const exited = new Promise<ChildExit>((resolve) => (leave = resolve));
   port.onClose(() => {
@@ -29,6 +32,7 @@ export async function piAdapter(spec: ChildSpec<FromAdapter>, onMove: () => void
   count += 1;
   const adapter: PiAdapter = {
     filter: () => true,
+    loop,
     kill: () => {
       near.destroy();
       far.destroy();

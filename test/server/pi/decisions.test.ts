@@ -82,10 +82,10 @@ describe("a decision of a run that was started from Pi", () => {
     const session = await open();
     const run = await start();
     const decision = await shown(session);
-    const asked = await answer(session, decision, { choice: "replan" } as never);
+    const asked = await answer(session, decision, { choice: "replan" });
     expect(asked).toMatchObject({ ok: false, code: "inputRequired" });
     expect(asked.text).toContain("text");
-    expect(await answer(session, decision, { choice: "replan", text: "smaller" } as never)).toMatchObject({ ok: true });
+    expect(await answer(session, decision, { choice: "replan", text: "smaller" })).toMatchObject({ ok: true });
     const view = await world.until(run, ({ run: { status } }) => status === "completed");
     expect(view.finalOutput).toMatchObject({ choice: "replan", input: { how: "smaller" } });
   });
@@ -143,7 +143,7 @@ describe("a decision of a run that was started from Pi", () => {
     const session = await open();
     await start();
     const decision = await shown(session);
-    const refused = await answer(session, decision, { bare: true } as never);
+    const refused = await answer(session, decision, { bare: true });
     expect(refused).toMatchObject({ ok: false, code: "nameDecision" });
     expect(refused.text).toContain(`/workflow answer ${decision.fingerprint}`);
   });
@@ -160,7 +160,7 @@ describe("a decision of a run that was started from Pi", () => {
       requestDigest: decision.requestDigest,
       choice: "approve",
       input: null,
-    } as never);
+    });
     const { delivery } = await session.has("settlement");
     expect(delivery.details.message).toMatchObject({
       kind: "settlement",
