@@ -24,6 +24,8 @@ const row: RunListRow = {
   checkpointSummary: null,
   pendingSession: null,
   inTurn: false,
+  wakeAt: null,
+  sleepReason: null,
   error: null,
   createdAt: 0,
   updatedAt: 0,
@@ -43,6 +45,7 @@ test.each<[string, Partial<RunListRow>, string]>([
     { paused: true, status: "waiting", pendingDecision: "a91c4e", queueStatus: "parked" },
     "paused",
   ],
+  ["a time that has not come is waiting", { status: "waiting", wakeAt: 1, queueStatus: "parked" }, "waiting"],
   ["an open question is waiting", { status: "waiting", pendingDecision: "a91c4e", queueStatus: "parked" }, "waiting"],
   [
     "an open checkpoint is waiting",
