@@ -4,7 +4,7 @@
 import type { CardChoice, CardModel, CardState, CardStatus } from "../src/contracts/decision/card.ts";
 import type { ChoiceStyle } from "../src/contracts/decision/choices.ts";
 import { TELEGRAM } from "../src/contracts/limits.ts";
-import * as words from "./text/en.ts";
+import { wordsIn } from "./text/index.ts";
 import type { Clock, Phrase } from "./text/phrase.ts";
 
 const SUCCESS = new Set(["approve", "accept", "allow", "confirm", "continue", "yes", "release", "merge", "publish"]);
@@ -23,16 +23,17 @@ export function glyphOf(card: CardModel, status: CardStatus): string {
   const stop =
     status.kind === "chosen" &&
     card.choices.some((choice) => choice.label === status.label && styleOf(choice) === "danger");
-  return words.statusGlyph(status, stop);
+  return wordsIn(card.language).statusGlyph(status, stop);
 }
 
 /** Times on a card are seen from its creation, so that rendering it again writes them the same way. */
 export function cardClock(card: CardModel, nameZone = true): Clock {
-  return { timeZone: card.timeZone, reference: card.createdAt, nameZone };
+  return { timeZone: card.timeZone, language: card.language, reference: card.createdAt, nameZone };
 }
 
 /** Deadline, votes and notes; the deadline's "in 2 hours" goes once the question is closed, the rest stays. */
 export function footerLines(card: CardModel, state: CardState): Phrase[] {
+  const words = wordsIn(card.language);
   const lines: Phrase[] = [];
   if (card.deadlineAt !== undefined) {
     lines.push(words.deadlineLine(card.deadlineAt, card.defaultLabel, state.status.kind === "pending"));
@@ -47,6 +48,7 @@ export function footerLines(card: CardModel, state: CardState): Phrase[] {
  * an answer's text and the story's detail share what the fixed words leave.
  */
 export function closingLines(card: CardModel, state: CardState): Phrase[] {
+  const words = wordsIn(card.language);
   const { status, story } = state;
   if (status.kind === "pending") return story === undefined ? [] : [words.storyLine(story, TELEGRAM.reservedUnits / 2)];
   const clock = cardClock(card);

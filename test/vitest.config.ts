@@ -53,7 +53,7 @@ export default defineConfig({
       { extends: true, test: { name: "mutations", include: ["test/property/mutations.test.ts"], maxConcurrency: 2 } },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, fileParallelism: false },
+        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, maxWorkers: 2 },
       },
       {
         extends: true,

@@ -40,11 +40,11 @@ export class Inbox {
       late = true;
       void transport.acknowledge(update, { code: { code: "received" }, timeZone: "UTC" });
     }, this.#acknowledgeMs);
-    const { ack, timeZone } = await verdict;
+    const { ack, language, timeZone } = await verdict;
     clearTimeout(timer);
     // Without a code the sender is to hear nothing at all.
     if (ack === null) return;
-    if (!late) void transport.acknowledge(update, { code: ack, timeZone });
+    if (!late) void transport.acknowledge(update, { code: ack, timeZone, language });
     // A tap can be acknowledged once; when that has happened, a message tells the verdict.
     else if (update.place !== null) {
       const { place, reference, topic, updateId } = update;

@@ -2,6 +2,7 @@
  * What a kind of channel has to provide to run on the common child loop. A transport performs calls on the outside
  * service and says what it knows about them; it repeats nothing, decides nothing and keeps no state of decisions.
  */
+import type { Language } from "../../src/contracts/language.ts";
 import type { ErrorKind, ErrorRecord } from "../../src/contracts/errors.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import type {
@@ -13,12 +14,13 @@ import type {
   ToAdapter,
 } from "../../src/contracts/protocol/channel.ts";
 
-/** What a person who tapped is told: a code with values, and the zone for times in it. */
+/** What a person who tapped is told: a code with values, in which language, and the zone for times in it. */
 export interface Ack {
   readonly code: NonNullable<Extract<ToAdapter, { type: "verdict" }>["ack"]>;
   readonly timeZone: string;
   /** The server's word for it. */
   readonly verdict?: string;
+  readonly language?: Language | undefined;
 }
 
 /** A pressed button, or an answer in a session: the updates whose sender waits for an acknowledgement. */

@@ -1,7 +1,7 @@
 /** Connects a bot: its clients, getMe, the registration of commands. */
 import type { ChannelLaunch } from "../../src/contracts/protocol/channel.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
-import { ackText, commandDescription } from "../../renderers/telegram/index.ts";
+import { wordsIn } from "../../renderers/telegram/index.ts";
 import { CHANNEL_COMMAND } from "../../src/contracts/decision/operator-codes.ts";
 import type { Ack, ChannelEvents, Tap, Transport } from "../channel/transport.ts";
 import { BotClient, isObject } from "./call.ts";
@@ -62,8 +62,13 @@ async function waiting(client: BotClient): Promise<number | null> {
 }
 
 /** Answers the callback query. Repeating it is harmless, so it is tried twice; after that only the toast is lost. */
-async function acknowledge(client: BotClient, tap: Tap, { code, timeZone }: Ack, events: ChannelEvents): Promise<void> {
-  const text = ackText(code, { timeZone, reference: Date.now(), nameZone: true });
+async function acknowledge(
+  client: BotClient,
+  tap: Tap,
+  { code, ...reader }: Ack,
+  events: ChannelEvents,
+): Promise<void> {
+  const text = wordsIn(reader.language).ackText(code, { ...reader, reference: Date.now(), nameZone: true });
   const answer = { callback_query_id: tap.eventId, text };
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const result = await client.call("answerCallbackQuery", answer, (value) => (value === true ? true : undefined));
@@ -84,7 +89,7 @@ async function registerCommands(client: BotClient, launch: ChannelLaunch, events
   if (launch.commands.length === 0) return;
   const commands = launch.commands.map((command) => ({
     command: registeredName(command),
-    description: commandDescription(command),
+    description: wordsIn(undefined).commandDescription(command),
   }));
   for (const place of launch.places) {
     if (events.closing.aborted) return;

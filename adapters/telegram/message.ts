@@ -2,15 +2,18 @@
 import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
+import type { Language } from "../../src/contracts/language.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
 import {
+  renderAlert,
   renderCard,
   renderNotification,
   renderReply,
+  wordsIn,
+  type Clock,
   type Part,
   type PartEntity,
 } from "../../renderers/telegram/index.ts";
-import { plainNote } from "../../renderers/text/en.ts";
 import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;
@@ -35,7 +38,7 @@ export function messageArguments(perform: Perform, part: number): Arguments {
   const markup = markupOf(content, shown);
   const plain = perform.plain === true;
   return {
-    text: plain && part === parts.length ? withNote(shown.text) : shown.text,
+    text: plain && part === parts.length ? withNote(shown.text, languageOf(content)) : shown.text,
     entities: plain ? [] : shown.entities.map(entityOf),
     // Telegram would fetch addresses in the text.
     link_preview_options: { is_disabled: true },
@@ -44,9 +47,14 @@ export function messageArguments(perform: Perform, part: number): Arguments {
 }
 
 /** Says that the marks are missing, where there is room for it. */
-function withNote(text: string): string {
-  const noted = `${text}\n${plainNote}`;
+function withNote(text: string, language: Language | undefined): string {
+  const noted = `${text}\n${wordsIn(language).plainNote}`;
   return noted.length <= TELEGRAM.messageUnits ? noted : text;
+}
+
+function languageOf(content: MessageContent): Language | undefined {
+  if (content.kind === "session") return undefined;
+  return content.kind === "card" ? content.card.language : content.language;
 }
 
 function render(content: MessageContent, destination: string): Part[] {
@@ -55,15 +63,27 @@ function render(content: MessageContent, destination: string): Part[] {
       // Ids of chats with several people are negative.
       return renderCard(content.card, content.state, { group: destination.split("/")[1]?.startsWith("-") === true });
     case "notification": {
-      const { notification, timeZone } = content;
+      const { language, notification, timeZone } = content;
       // Seen from when it was made, so that every attempt has the same parts.
-      return renderNotification(notification, { timeZone, reference: notification.at });
+      return renderNotification(notification, { timeZone, language, reference: notification.at });
     }
+    case "alert":
+      return [
+        renderAlert(content.alert, {
+          timeZone: content.timeZone,
+          language: content.language,
+          reference: content.alert.at,
+        }),
+      ];
     case "reply":
-      return [renderReply(content.reply, { timeZone: content.timeZone, reference: Date.now() }, content)];
+      return [renderReply(content.reply, replyClock(content), content)];
     case "session":
       throw new HoldpointError("protocolRejected", "A message for a session of Pi cannot be sent to a chat.");
   }
+}
+
+function replyClock({ language, timeZone }: Extract<MessageContent, { kind: "reply" }>): Clock {
+  return { timeZone, language, reference: Date.now() };
 }
 
 function entityOf(entity: PartEntity): Arguments {

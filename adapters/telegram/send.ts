@@ -44,6 +44,7 @@ function prepare(clients: SendClients, perform: Perform, part: number): () => Pr
       ...threadOf(topic),
       ...replyOf(perform, part),
       ...(perform.protect === true ? { protect_content: true } : {}),
+      ...(perform.silent === true ? { disable_notification: true } : {}),
     };
     const payload = { ...messageArguments(perform, part), ...target };
     return () => post(clients, chat, topic, payload);

@@ -1,15 +1,5 @@
 // A control loop: an agent decides, nodes do what was decided and return. People hear of it without being asked.
-import {
-  agent,
-  controlLoop,
-  decision,
-  defineWorkflow,
-  evidence,
-  idempotentEffect,
-  notify,
-  shell,
-  type NodeContext,
-} from "holdpoint";
+import { agent, controlLoop, decision, defineWorkflow, evidence, notify, sleep, type NodeContext } from "holdpoint";
 import { z } from "zod";
 
 interface Input {
@@ -43,11 +33,8 @@ export default defineWorkflow({
       prompt: ({ outputs }) => `What is to be done now?\n\n${evidence(outputs["observe"])}`,
       expectedOutput: 'A field "reason" in one sentence.',
     }),
-    sleep: shell({
-      // Sleeping again does no harm.
-      effect: idempotentEffect("sleep"),
-      exec: () => ({ command: "sleep", args: ["1800"], timeoutMs: 31 * 60_000 }),
-    }),
+    // The server keeps the time: no process runs for half an hour, and a restart changes nothing.
+    sleep: sleep({ ms: 30 * 60_000, reason: "The next look" }),
     act: agent({
       prompt: ({ outputs }) => `Do the next step.\n\n${evidence(outputs["decide"])}`,
       expectedOutput: "JSON: {} when it is done",

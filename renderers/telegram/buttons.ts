@@ -5,7 +5,7 @@ import type { CardModel, CardState } from "../../src/contracts/decision/card.ts"
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import { cardClock, styleOf } from "../card.ts";
 import type { PartButton } from "../part.ts";
-import { plain, settledButton } from "../text/en.ts";
+import { wordsIn } from "../text/index.ts";
 
 /** Buttons in a row that phones still show whole. */
 const PER_ROW = 3;
@@ -13,6 +13,7 @@ const PER_ROW = 3;
 /** The choices while the card waits; afterwards one dead button that says what became of it. */
 export function buttonRows(card: CardModel, state: CardState): PartButton[][] {
   if (state.status.kind !== "pending") {
+    const { plain, settledButton } = wordsIn(card.language);
     const label = plain(settledButton(state.status), cardClock(card, false));
     return [[{ label, choice: null, disabled: true }]];
   }

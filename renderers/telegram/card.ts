@@ -8,7 +8,7 @@ import type { CardModel, CardState } from "../../src/contracts/decision/card.ts"
 import { cutBody, type BodyPiece } from "../../src/contracts/decision/parts.ts";
 import { cardClock, closingLines, footerLines, glyphOf } from "../card.ts";
 import type { Part } from "../part.ts";
-import { askedLine, originLine, partOf, withheldLine } from "../text/en.ts";
+import { wordsIn } from "../text/index.ts";
 import { buttonRows } from "./buttons.ts";
 import { RichText } from "./rich.ts";
 
@@ -33,7 +33,11 @@ export interface CardOptions {
 /** A body that is kept out of chats is one line that says so. */
 function bodyOf(card: CardModel): CardBody {
   if (card.withheld !== true) return layoutBody(card);
-  const presentation = { ...card.presentation, summary: withheldLine(card.fingerprint), blocks: [] };
+  const presentation = {
+    ...card.presentation,
+    summary: wordsIn(card.language).withheldLine(card.fingerprint),
+    blocks: [],
+  };
   return layoutBody({ ...card, presentation });
 }
 
@@ -46,6 +50,7 @@ function renderPart(
 ): Part {
   const rich = new RichText();
   const clock = cardClock(card);
+  const { askedLine, originLine, partOf } = wordsIn(card.language);
   const [first, last] = [index === 1, index === of];
   const closing = closingLines(card, state);
 

@@ -3,7 +3,9 @@
 // Owns: layout, marks, buttons. Must not: know tokens, chats or message ids, choose words of its own, or call anything.
 
 export { bodyOf, type Part, type PartButton, type PartEntity } from "../part.ts";
-export { ackText, commandDescription } from "../text/en.ts";
+export type { Clock } from "../text/phrase.ts";
+export { wordsIn } from "../text/index.ts";
+export { renderAlert } from "./alert.ts";
 export { renderCard } from "./card.ts";
 export { renderNotification } from "./notification.ts";
 export { renderReply } from "./reply.ts";

@@ -7,12 +7,13 @@ import { cutBody } from "../../src/contracts/decision/parts.ts";
 import { DECISION } from "../../src/contracts/limits.ts";
 import type { NotificationModel } from "../../src/contracts/notification.ts";
 import type { Part } from "../part.ts";
-import { notificationGlyph, notificationRepeat, originLine, partOf } from "../text/en.ts";
+import { wordsIn } from "../text/index.ts";
 import type { Clock } from "../text/phrase.ts";
 import { RichText } from "./rich.ts";
 
 /** The messages of a notification, in order: one unless its text is long. The same notification gives the same parts. */
 export function renderNotification(notification: NotificationModel, clock: Clock): Part[] {
+  const { notificationGlyph, notificationRepeat, originLine, partOf } = wordsIn(clock.language);
   const { level, message, possibleRepeatOf, runShortId, title, workflowName } = notification;
   // Making hidden characters visible may lengthen a text; what is beyond a card's length is cut with a mark.
   const text = cutToUnits(inert(message, { lines: true }), DECISION.presentationUnits);

@@ -2,7 +2,7 @@
 
 import type { PartEntity } from "../part.ts";
 import { dateNeed, type Clock, type Phrase, type TimePiece } from "../text/phrase.ts";
-import { writeTime } from "../text/en.ts";
+import { wordsIn } from "../text/index.ts";
 
 type Mark = "bold" | "code" | "italic" | "pre";
 
@@ -32,7 +32,7 @@ export class RichText {
   }
 
   #time(piece: TimePiece, clock: Clock): void {
-    const text = writeTime(piece, clock);
+    const text = wordsIn(clock.language).writeTime(piece, clock);
     const need = dateNeed(piece, clock);
     const format = piece.style === "relative" ? "r" : need === "none" ? "t" : need === "weekday" ? "wt" : "wDt";
     const unixTime = Math.floor(piece.at / 1_000);

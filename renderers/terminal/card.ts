@@ -5,7 +5,7 @@ import { layoutBody } from "../../src/contracts/decision/body.ts";
 import type { CardModel, CardState } from "../../src/contracts/decision/card.ts";
 import { inert } from "../../src/contracts/decision/inert.ts";
 import { cardClock, closingLines, footerLines } from "../card.ts";
-import * as words from "../text/en.ts";
+import { wordsIn } from "../text/index.ts";
 import type { Clock } from "../text/phrase.ts";
 import { cutToColumns, displayWidth, padTo, wrapLine } from "./width.ts";
 
@@ -37,6 +37,7 @@ export function renderTerminalCard(card: CardModel, state: CardState, options: T
 }
 
 function plainCard(card: CardModel, state: CardState, options: TerminalOptions, columns: number): string[] {
+  const words = wordsIn(card.language);
   const heading = `${words.decisionWord}: ${inert(card.title)} (${words.statusWord(state.status)})`;
   return [
     ...wrapLine(heading, columns, { words: true }),
@@ -46,6 +47,7 @@ function plainCard(card: CardModel, state: CardState, options: TerminalOptions, 
 }
 
 function boxedCard(card: CardModel, state: CardState, options: TerminalOptions, columns: number): string[] {
+  const words = wordsIn(card.language);
   const inner = columns - 4;
   const status = words.statusWord(state.status);
   const lines = content(card, state, options, inner);
@@ -71,6 +73,7 @@ function wrapFoot(text: string, inner: number): { above: string[]; last: string 
 
 function content(card: CardModel, state: CardState, options: TerminalOptions, columns: number): string[] {
   const clock = clockOf(card, options);
+  const words = wordsIn(card.language);
   const lines = bodyLines(card, columns);
   const paragraph = (text: string): void => void lines.push(...wrapLine(text, columns, { words: true }));
   // While a boxed card waits, its deadline stands in the foot.
@@ -113,6 +116,7 @@ function bodyLines(card: CardModel, columns: number): string[] {
 
 function answerLines(card: CardModel, options: TerminalOptions): string[] {
   if (options.answer === undefined) return [];
+  const words = wordsIn(card.language);
   if (options.answer === "numbers") {
     return card.choices.map(
       ({ hasInput, label }, index) => `[${index + 1}] ${inert(label)}${hasInput ? ` ${words.textPlaceholder}` : ""}`,
@@ -123,11 +127,12 @@ function answerLines(card: CardModel, options: TerminalOptions): string[] {
 }
 
 function origin(card: CardModel): string {
-  return `${words.originLine(card.workflowName, card.runShortId)} \u00b7 ${card.fingerprint}`;
+  return `${wordsIn(card.language).originLine(card.workflowName, card.runShortId)} \u00b7 ${card.fingerprint}`;
 }
 
 function footText(card: CardModel, state: CardState, options: TerminalOptions): string {
   if (card.deadlineAt === undefined || state.status.kind !== "pending") return origin(card);
+  const words = wordsIn(card.language);
   const until = words.untilPhrase(card.deadlineAt, card.defaultLabel);
   return `${origin(card)} \u00b7 ${words.plain(until, clockOf(card, options))}`;
 }

@@ -175,6 +175,7 @@ export function nextLines(view: RunView): string[] {
   if (view.run.finishedAt !== null) return ["Nothing: the run is over."];
   const lines: string[] = [];
   if (view.run.reason !== null) lines.push(clean(view.run.reason));
+  if (view.run.wakeAt !== null) lines.push(`It goes on by itself ${when(view.run.wakeAt)}.`);
   for (const decision of view.decisions) {
     if (decision.status === "pending") lines.push(`${decision.fingerprint}: ${deadlineLine(decision)}`);
   }

@@ -19,6 +19,12 @@ export function when(at: number): string {
   return `${format(at, DAY).replace(",", "")} ${format(at, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" })} ${zoneName(at)}`;
 }
 
+/** As short as it can be told: `14:30` within the next 24 hours, else `Tue 1 Dec`. */
+export function shortWhen(at: number, now: number): string {
+  if (at - now < 86_400_000) return format(at, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  return format(at, DAY).replace(",", "");
+}
+
 /** The short name of the local zone at that time, for example `CET` or `GMT+5:30`. */
 export function zoneName(at: number): string {
   const parts = new Intl.DateTimeFormat("en-GB", { timeZoneName: "short" }).formatToParts(at);

@@ -1,6 +1,7 @@
 // Every fixed word that people read in chats and on cards, in English: the one module that renderers ask for words.
 // Another language is another module with the same exports.
 
+export * from "./en/alert.ts";
 export * from "./en/card.ts";
 export { voteLines } from "./en/notices.ts";
 export * from "./en/notification.ts";

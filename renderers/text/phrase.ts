@@ -1,6 +1,8 @@
 // A phrase: text with times in it. Chats show the times in the reader's zone, everything else in the configured one,
 // so the words stay the same and only the times are written differently.
 
+import type { Language } from "../../src/contracts/language.ts";
+
 /** A time inside a phrase. `day` names the day always, `clock` only when it is another day than the reference. */
 export interface TimePiece {
   readonly at: number;
@@ -9,9 +11,11 @@ export interface TimePiece {
 
 export type Phrase = readonly (string | TimePiece)[];
 
-/** How times are written. */
+/** How times are written, and for whom. */
 export interface Clock {
   readonly timeZone: string;
+  /** Left out: English. */
+  readonly language?: Language | undefined;
   /** The instant from which "in 2 hours" and the choice between time, day and date are seen; ms. */
   readonly reference: number;
   /** Whether to write the zone's short name after a time; for readers who may be elsewhere. */

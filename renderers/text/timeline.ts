@@ -22,6 +22,10 @@ const list = (value: unknown): string => (Array.isArray(value) ? value.map(str).
 
 const seconds = (value: unknown): string => `${Math.ceil(Number(value) / 1_000)} s`;
 
+/** A time in text that is the same wherever it is read. */
+const instant = (value: unknown): string =>
+  `${new Date(Number(value)).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
 /** How an attempt of an effect begins. */
 const RESERVED: Readonly<Record<string, string>> = {
   repeat: "is done again with the same key",
@@ -76,7 +80,8 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "run.started": (v) => `Started at ${str(v["nodeId"])}`,
   "run.resumed": (v) =>
     `Goes on at ${str(v["nodeId"])}${v["interrupted"] === true ? ", which had been interrupted" : ""}`,
-  "run.continued": () => "The answer is in; the run continues",
+  "run.continued": (v) =>
+    v["timerId"] === undefined ? "The answer is in; the run continues" : "The time has come; the run continues",
   "run.parked": (v) => `Parked: ${str(v["reason"])}${tail(errorOf(v))}`,
   "run.sourcesGone": (v) => `Cannot go on after an answer${tail(errorOf(v))}`,
   "run.sourcesBack": () => "Can go on after an answer again",
@@ -92,10 +97,15 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
     `Effect ${str(v["effectType"])} ${RESERVED[str(v["state"])] ?? "begins"} (attempt ${str(v["attempt"])})`,
   "effect.reported": (v) =>
     `Effect ${str(v["effectType"])}: ${REPORTED[str(v["outcome"])] ?? str(v["outcome"])}${tail(errorOf(v))}`,
+  "effect.state": (v) =>
+    `Effect ${str(v["kind"])} (attempt ${str(v["attempt"])}): ${str(v["state"])}${tail(str(v["error"]))}`,
   "effect.settled": (v) => `Effect ${str(v["effectType"])} settled by a person: ${str(v["outcome"])}${inChat(v)}`,
   "checkpoint.requested": (v) =>
     `Stopped at checkpoint ${str(v["nodeId"])} (${str(v["shortId"])})${tail(str(v["summary"]))}`,
   "checkpoint.answered": (v) => `Checkpoint ${str(v["nodeId"])} answered`,
+  "timer.set": (v) => `Sleeps until ${instant(v["wakeAt"])}${tail(str(v["reason"]))}`,
+  "timer.fired": (v) =>
+    `Woke${Number(v["lateMs"]) >= 60_000 ? `, ${seconds(v["lateMs"])} late: nobody could wake it sooner` : ""}`,
   "notification.stored": (v) => `Told${v["audience"] == null ? "" : ` ${str(v["audience"])}`}: ${str(v["message"])}`,
   "notification.outcome": (v) => `Message to ${str(v["destination"])}: ${str(v["outcome"])}${tail(errorOf(v))}`,
   "settings.created": (v) => `Settings ${str(v["scopeId"])} begin`,

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { wallTimeSchema } from "./decision/policy.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
+import { languageSchema } from "./language.ts";
 import { DECISION, DOUBT, POLICY } from "./limits.ts";
 import { isTimeZone } from "./time-zone.ts";
 
@@ -18,6 +19,10 @@ const personSchema = z.strictObject({
   name: z.string().min(1).max(100),
   /** Numeric Telegram user ids of this person. */
   telegram: z.array(telegramId).default([]),
+  /** IANA zone of this person, for times in what is sent to them alone. */
+  timeZone: z.string().optional(),
+  /** Of what is sent to this person alone. */
+  language: languageSchema.optional(),
   /** Users of this machine that are this person, for answers at the server's own terminal and in Pi: `uid:1000`. */
   terminal: z
     .array(z.string().regex(/^uid:[0-9]{1,10}$/, 'must be "uid:" and the number that `id -u` prints'))
@@ -83,6 +88,9 @@ const audienceSchema = z.strictObject({
   protectContent: z.boolean().optional(),
   /** Left out: wait. */
   onAmbiguous: onAmbiguousSchema.optional(),
+  /** IANA zone for times in what is sent to this audience; a person's own goes first in a chat with them alone. */
+  timeZone: z.string().optional(),
+  language: languageSchema.optional(),
 });
 
 const telegramProfileSchema = z.strictObject({
@@ -126,6 +134,8 @@ export const configSchema = z.strictObject({
   telegramProfiles: z.record(name, telegramProfileSchema).default({}),
   /** IANA zone for times where the reader's own is not known. */
   timeZone: z.string().default("UTC"),
+  /** Where neither person nor audience names one; left out: English. */
+  language: languageSchema.optional(),
   server: serverSchema.default({ logLevel: "info" }),
   pi: piSchema.default({ command: "pi" }),
   /** Left out: no figures are served. */
@@ -274,9 +284,22 @@ function crossCheck(config: Config, where: string): void {
     const trouble = policyTrouble(config, audience, entry);
     if (trouble !== undefined) problem(`audiences.${audience}.policy.${trouble}`);
   }
-  if (!isTimeZone(config.timeZone)) {
-    problem(`timeZone "${config.timeZone}" is not an IANA time zone such as "Europe/Berlin".`);
+  for (const [field, timeZone] of zonesOf(config)) {
+    if (timeZone !== undefined && !isTimeZone(timeZone))
+      problem(`${field} "${timeZone}" is not an IANA time zone such as "Europe/Berlin".`);
   }
+}
+
+/** Every zone beside those of policies, with the field that names it. */
+function zonesOf({ audiences, people, timeZone }: Config): [field: string, timeZone: string | undefined][] {
+  return [
+    ["timeZone", timeZone],
+    ...Object.entries(people).map(([id, one]): [string, string | undefined] => [`people.${id}.timeZone`, one.timeZone]),
+    ...Object.entries(audiences).map(([name, one]): [string, string | undefined] => [
+      `audiences.${name}.timeZone`,
+      one.timeZone,
+    ]),
+  ];
 }
 
 /** What the rest of the configuration does not let a policy have: the field and why, or undefined. */

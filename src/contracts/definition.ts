@@ -21,6 +21,7 @@ export const nodeTypeSchema = z.enum([
   "agent",
   "notify",
   "checkpoint",
+  "sleep",
   "humanDecision",
   "settingsRoute",
 ]);

@@ -2,12 +2,15 @@
  * Every error a person or a program can meet, with a stable code, when it happens and what to do.
  * `kind` is the word code branches on, `code` is what is printed, searched for and documented.
  */
+import { ALERTS_ERRORS } from "./errors/alerts.ts";
 import { AUTHORING_ERRORS } from "./errors/authoring.ts";
 import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
 import { PI_ERRORS } from "./errors/pi.ts";
+import { RESOURCES_ERRORS } from "./errors/resources.ts";
+import { PLANNING_ERRORS } from "./errors/planning.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
@@ -18,10 +21,13 @@ export const ERRORS = {
   ...WIRE_ERRORS,
   ...CONFIG_ERRORS,
   ...AUTHORING_ERRORS,
+  ...PLANNING_ERRORS,
   ...RUNS_ERRORS,
+  ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
   ...PI_ERRORS,
+  ...ALERTS_ERRORS,
   ...STORAGE_ERRORS,
   ...SERVER_ERRORS,
   ...COMMAND_LINE_ERRORS,

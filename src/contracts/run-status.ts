@@ -28,6 +28,8 @@ export interface RunStatusFacts {
   readonly pendingSession: string | null;
   /** That agent is in a turn of the step. */
   readonly inTurn: boolean;
+  /** When a sleeping run goes on. */
+  readonly wakeAt: number | null;
   readonly queueStatus: string;
 }
 
@@ -41,7 +43,7 @@ export function displayStatus(run: RunStatusFacts): RunStatus {
   if (run.paused) return "paused";
   if (run.inTurn) return "running";
   if (run.pendingSession !== null) return "waiting";
-  if (run.pendingDecision !== null || run.pendingCheckpoint !== null) return "waiting";
+  if (run.pendingDecision !== null || run.pendingCheckpoint !== null || run.wakeAt !== null) return "waiting";
   if (run.queueStatus === "starting" || run.queueStatus === "running") return "running";
   return run.queueStatus === "parked" ? "parked" : "queued";
 }

@@ -11,6 +11,7 @@ export const RUN_STATES = {
     decisionRequested: "waiting",
     checkpointRequested: "waiting",
     interactionRequested: "waiting",
+    timerSet: "waiting",
     completed: "completed",
     failed: "failed",
     timedOut: "timed_out",
@@ -141,6 +142,13 @@ export const SUBMISSION_STATES = {
   rejected: {},
 } as const satisfies TransitionTable;
 
+/** The time that a sleeping run waits for. */
+export const TIMER_STATES = {
+  pending: { fired: "fired", cancelled: "cancelled" },
+  fired: {},
+  cancelled: {},
+} as const satisfies TransitionTable;
+
 /** A prompt that is sent after its run succeeded. */
 export const FOLLOW_UP_STATES = {
   queued: { sent: "sent", removed: "removed", cancelled: "cancelled" },
@@ -171,6 +179,7 @@ export const STATE_TABLES = {
   request: REQUEST_STATES,
   agentRequest: AGENT_REQUEST_STATES,
   submission: SUBMISSION_STATES,
+  timer: TIMER_STATES,
   followUp: FOLLOW_UP_STATES,
   managedRun: MANAGED_RUN_STATES,
 } as const;

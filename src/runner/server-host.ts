@@ -19,6 +19,7 @@ import type {
   EngineHost,
   NotificationAsked,
   SettingsAsked,
+  SleepAsked,
   UpdateAsked,
   Validate,
 } from "../workflow/engine/index.ts";
@@ -122,6 +123,11 @@ export class ServerHost implements EngineHost {
     const contentRef = this.#large(content);
     const wire = contentRef === undefined ? { content } : { contentRef };
     accepted(await this.#ask({ type: "checkpoint", step, nodeId, summary: summary ?? null, ...wire }));
+    return { kind: "parked" };
+  }
+
+  async requestSleep({ nodeId, reason, step, wake }: SleepAsked): Promise<{ kind: "parked" }> {
+    accepted(await this.#ask({ type: "sleep", step, nodeId, wake, reason: reason ?? null }));
     return { kind: "parked" };
   }
 

@@ -5,12 +5,14 @@ import type { Config } from "../contracts/config.ts";
 export interface Wake {
   /** A run may be waiting for a slot. */
   runs(): void;
-  /** A message may be waiting for its channel. */
+  /** A message may be waiting for its channel, and an alert may have changed. */
   channels(): void;
   /** A message's arrival may have become unknown, or known. */
   doubts(): void;
   /** A deadline may be nearer than the armed one. */
   deadlines(): void;
+  /** A sleeping run may have to go on sooner than the armed time. */
+  timers(): void;
   /** A run's view may have changed. */
   views(): void;
 }
@@ -27,6 +29,7 @@ export interface Access {
   readonly audiences: Config["audiences"];
   readonly profiles: Config["telegramProfiles"];
   readonly timeZone: string;
+  readonly language?: Config["language"];
   readonly outage: Outage | null;
 }
 

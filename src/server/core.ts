@@ -2,9 +2,10 @@
  * The server core: puts store, scheduler, channels, deadlines and gateway together over the ports. One instance owns one home.
  */
 import type { Config } from "../contracts/config.ts";
-import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
+import { HoldpointError, toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
+import { AlertTimes } from "./alerts.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
 import { DeafWatch } from "./channels/deaf-watch.ts";
 import type { Access, Wake } from "./context.ts";
@@ -21,7 +22,9 @@ import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
 import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
+import { Resources } from "./resources/resources.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
+import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
@@ -57,14 +60,17 @@ export class ServerCore {
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
+  readonly resources: Resources;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
   readonly pi: PiChannel;
+  readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
   readonly #hearing: Hearing;
   readonly #deadlines: DecisionDeadlines;
   readonly #doubts: Doubts;
+  readonly #alerts: AlertTimes;
   readonly #connections = new Set<() => void>();
   #heartbeat: Timer | undefined;
   #sweep: Timer | undefined;
@@ -86,9 +92,12 @@ export class ServerCore {
       channels: () => {
         this.channels.wake();
         this.#doubts.wake();
+        // Whatever queues a message may have changed an alert.
+        this.#alerts.wake();
       },
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
+      timers: () => this.sleepers.wake(),
       views: () => {
         this.watchers.wake();
         this.pi.conversations.wake();
@@ -107,6 +116,7 @@ export class ServerCore {
     );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
     this.#doubts = new Doubts({ store, clock, log, wake, access });
+    this.#alerts = new AlertTimes({ store, clock, log, wake, access });
     const { cacheDir } = options;
     const approved = new ApprovedSources(options.sourcesDir, (sha256) => store.read.runs.source(sha256));
     this.judge = new Judge({ store, ports, log, serverEpoch: epoch, cacheDir, approved });
@@ -158,6 +168,13 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    this.resources = new Resources({
+      store,
+      resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
+      wakeRunners: () => undefined,
+    });
+    this.managed.onCompleted = () => this.resources.wake();
+    this.sleepers = new Sleepers({ store, clock, log, wake });
   }
 
   /** Claims the epoch, recovers what an earlier server left, and begins to work. */
@@ -194,13 +211,17 @@ export class ServerCore {
     return this.#connections.size;
   }
 
+  wakeAlerts(): void {
+    this.#alerts.wake();
+  }
+
   wakeDeadlines(): void {
     this.#deadlines.wake();
   }
 
   access(): Access {
-    const { people, audiences, telegramProfiles, timeZone } = this.#config;
-    return { people, audiences, profiles: telegramProfiles, timeZone, outage: this.#hearing.outage };
+    const { people, audiences, telegramProfiles, timeZone, language } = this.#config;
+    return { people, audiences, profiles: telegramProfiles, timeZone, language, outage: this.#hearing.outage };
   }
 
   /** Reads config.json again; a file that does not parse keeps the last good one and says so. */
@@ -264,10 +285,11 @@ export class ServerCore {
     this.#hearing.stop();
     this.#deadlines.stop();
     this.#doubts.stop();
+    this.#alerts.stop();
     this.waiting.stop();
     this.managed.stop();
     this.pi.conversations.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop()]);
+    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop(), this.sleepers.stop()]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.metrics?.close();
@@ -291,8 +313,10 @@ export class ServerCore {
     this.scheduler.start();
     this.managed.wake();
     this.pi.conversations.begin();
+    this.sleepers.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
+    this.#alerts.wake();
     this.#beat();
     this.#sweepInbox();
     await this.#serveMetrics();

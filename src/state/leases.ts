@@ -18,6 +18,9 @@ export interface Claim {
   readonly serverEpoch: number;
 }
 
+/** What of a claim proves that it stands, whatever it is a claim on. */
+export type LeaseProof = Pick<Claim, "resourceNo" | "generation" | "token" | "runnerEpoch" | "serverEpoch">;
+
 export interface LeaseOwner {
   readonly ownerId: string;
   readonly serverEpoch: number;
@@ -32,7 +35,12 @@ interface LeaseRow {
 }
 
 /** Gives the resource to a new owner: generation + 1, whoever had it before is fenced from now on. */
-export function acquireLease(tx: Tx, resourceNo: number, owner: LeaseOwner): { generation: number; token: string } {
+export function acquireLease(
+  tx: Tx,
+  resourceNo: number,
+  owner: LeaseOwner,
+  leaseMs: number = LEASE.claimMs,
+): { generation: number; token: string } {
   const token = tx.random(32).toString("base64url");
   const row = tx.get<{ generation: number }>(
     `INSERT INTO leases (resource_no, generation, server_epoch, owner_id, token_hash, acquired_at, heartbeat_at, expires_at)
@@ -45,7 +53,7 @@ export function acquireLease(tx: Tx, resourceNo: number, owner: LeaseOwner): { g
     owner.ownerId,
     sha256(token),
     tx.now,
-    tx.now + LEASE.claimMs,
+    tx.now + leaseMs,
   );
   return { generation: row?.generation ?? 1, token };
 }
@@ -56,25 +64,32 @@ export function acquireLease(tx: Tx, resourceNo: number, owner: LeaseOwner): { g
  * `tokenChanged` or `epochChanged`.
  */
 export function checkLease(tx: Tx, claim: Claim): void {
+  renewLease(tx, claim, { what: `run ${claim.runId}`, details: { runId: claim.runId }, leaseMs: LEASE.claimMs });
+}
+
+/** The same for a claim on anything. `what` names it in the message, `details` in the error. */
+export function renewLease(
+  tx: Tx,
+  claim: LeaseProof,
+  { details, leaseMs, what }: { what: string; details: Readonly<Record<string, string>>; leaseMs: number },
+): void {
   const reason = lossOf(tx, claim);
   if (reason !== null) {
     throw new HoldpointError(
       "claimLost",
-      `The claim of generation ${claim.generation} on run ${claim.runId} no longer stands (${reason}).`,
-      {
-        details: { reason, runId: claim.runId, generation: claim.generation },
-      },
+      `The claim of generation ${claim.generation} on ${what} no longer stands (${reason}).`,
+      { details: { reason, ...details, generation: claim.generation } },
     );
   }
   tx.run(
     "UPDATE leases SET heartbeat_at = ?, expires_at = ? WHERE resource_no = ?",
     tx.now,
-    tx.now + LEASE.claimMs,
+    tx.now + leaseMs,
     claim.resourceNo,
   );
 }
 
-function lossOf(tx: Tx, claim: Claim): string | null {
+function lossOf(tx: Tx, claim: LeaseProof): string | null {
   const row = tx.get<LeaseRow>(
     `SELECT generation, server_epoch AS serverEpoch, owner_id AS ownerId, token_hash AS tokenHash,
        (SELECT epoch FROM server_state WHERE id = 1) AS currentEpoch FROM leases WHERE resource_no = ?`,

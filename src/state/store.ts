@@ -5,6 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { RandomBytes } from "../contracts/ids.ts";
+import * as alerts from "./alerts/index.ts";
 import * as channels from "./channels/index.ts";
 import * as checkpoints from "./checkpoints/index.ts";
 import * as children from "./children/index.ts";
@@ -28,11 +29,16 @@ import * as server from "./server/index.ts";
 import * as sessions from "./sessions/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as timers from "./timers/index.ts";
 import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { ClaimedResource } from "./managed/claim.ts";
+export type { SourceContent } from "./managed/apply.ts";
+export type { FinishInput } from "./managed/finish.ts";
+export type { ResourceClaim } from "./managed/resource-rows.ts";
 export type { ManagedRun } from "./managed/rows.ts";
 export type { DecisionListRow } from "./decisions/reads.ts";
 export type { HeldStep } from "./runs/held-step.ts";
@@ -78,8 +84,10 @@ const COMMANDS = {
   notifications: notifications.commands,
   sessions: sessions.commands,
   settings: settings.commands,
+  timers: timers.commands,
   updates: updates.commands,
   retention: retention.commands,
+  alerts: alerts.commands,
 } as const;
 
 type CommandMethods = { readonly [N in keyof typeof COMMANDS]: Methods<(typeof COMMANDS)[N]> };
@@ -99,7 +107,9 @@ export interface StoreReads {
   readonly notifications: ReturnType<typeof notifications.reads>;
   readonly sessions: ReturnType<typeof sessions.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
+  readonly timers: ReturnType<typeof timers.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
+  readonly alerts: ReturnType<typeof alerts.reads>;
 }
 
 export interface Store extends CommandMethods {
@@ -153,8 +163,10 @@ export function openStore(options: StoreOptions): Store {
     notifications: methodsOf(COMMANDS.notifications, queue),
     sessions: methodsOf(COMMANDS.sessions, queue),
     settings: methodsOf(COMMANDS.settings, queue),
+    timers: methodsOf(COMMANDS.timers, queue),
     updates: methodsOf(COMMANDS.updates, queue),
     retention: methodsOf(COMMANDS.retention, queue),
+    alerts: methodsOf(COMMANDS.alerts, queue),
     read: {
       server: server.reads(db),
       children: children.reads(db),
@@ -170,7 +182,9 @@ export function openStore(options: StoreOptions): Store {
       notifications: notifications.reads(db),
       sessions: sessions.reads(db),
       settings: settings.reads(db),
+      timers: timers.reads(db),
       updates: updates.reads(db),
+      alerts: alerts.reads(db),
     },
     backup: opened.backup,
     verify: () => verifyChains(db, breathe),

@@ -23,6 +23,7 @@ import type {
   FullEngineHost,
   NotificationAsked,
   SettingsAsked,
+  SleepAsked,
   UpdateAsked,
   Validate,
 } from "../workflow/engine/index.ts";
@@ -38,7 +39,7 @@ export interface HostOptions {
   readonly clock: FakeClock;
   readonly agents: Readonly<Record<string, unknown>>;
   readonly shell: ShellScripts | undefined;
-  readonly asked: (asked: DecisionAsked | CheckpointAsked) => void;
+  readonly asked: (asked: DecisionAsked | CheckpointAsked | SleepAsked) => void;
   readonly prompted: (prompt: { nodeId: string; visit: number; reason: StepReason; text: string }) => void;
 }
 
@@ -131,6 +132,12 @@ export class MemoryHost implements FullEngineHost {
   }
 
   async requestCheckpoint(asked: CheckpointAsked): Promise<{ kind: "parked" }> {
+    if (!this.#live) return never();
+    this.#options.asked(asked);
+    return { kind: "parked" };
+  }
+
+  async requestSleep(asked: SleepAsked): Promise<{ kind: "parked" }> {
     if (!this.#live) return never();
     this.#options.asked(asked);
     return { kind: "parked" };

@@ -6,12 +6,14 @@ import { type ErrorRecord, HoldpointError } from "../contracts/errors.ts";
 import type { NodeOutcome, NodeResult } from "../contracts/protocol/runner.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
 import { type SettingsActor, settingsScopeId, type SettingsVersion } from "../contracts/settings.ts";
+import { wakeTime } from "../contracts/sleep.ts";
 import {
   type CheckpointAsked,
   type DecisionAsked,
   Engine,
   judgeSettings,
   type ResumeState,
+  type SleepAsked,
   toJson,
   whereOf,
 } from "../workflow/engine/index.ts";
@@ -54,13 +56,16 @@ export interface TestPrompt {
 }
 
 export interface Pending {
-  readonly kind: "decision" | "checkpoint";
+  readonly kind: "decision" | "checkpoint" | "sleep";
   readonly nodeId: string;
   readonly visit: number;
   /** What a decision shows, normalized as the server does it. */
   readonly request?: DecisionRequest;
   readonly content?: JsonValue;
   readonly summary?: string | undefined;
+  /** When a sleep is over, and what it is for. */
+  readonly wakeAt?: number;
+  readonly reason?: string | undefined;
 }
 
 export class TestRun {
@@ -148,7 +153,9 @@ export class TestRun {
         `The run is ${this.status}${pending ? ` at "${pending.nodeId}"` : ""}; it does not wait for ${nodeId ?? "an answer"}.`,
       );
     }
-    this.#accept(given, pending);
+    if (pending.wakeAt !== undefined)
+      throw new HoldpointError("runState", `The run sleeps at "${pending.nodeId}"; move the clock to wake it.`);
+    this.#accept(this.#outputOf(given, pending));
     return this.settled();
   }
 
@@ -285,14 +292,18 @@ export class TestRun {
         this.status = "parked";
         return;
       }
-      if (!this.#answerByScript()) return this.#wait();
+      if (!this.#sleptEnough() && !this.#answerByScript()) return this.#wait();
       if (this.#ledger.position === null) return;
       resume = this.#ledger.resume(false);
     }
   }
 
-  #pendingOf(asked: DecisionAsked | CheckpointAsked): Pending {
+  #pendingOf(asked: DecisionAsked | CheckpointAsked | SleepAsked): Pending {
     const { nodeId, visit } = asked;
+    if ("wake" in asked) {
+      const wakeAt = wakeTime(asked.wake, this.clock.now(), `The sleep "${nodeId}"`);
+      return { kind: "sleep", nodeId, visit, wakeAt, reason: asked.reason };
+    }
     if ("content" in asked)
       return { kind: "checkpoint", nodeId, visit, content: asked.content, summary: asked.summary };
     const request = normalizeRequest(asked.request, {
@@ -312,6 +323,18 @@ export class TestRun {
     return { kind: "decision", nodeId, visit, request };
   }
 
+  /** Goes on from a sleep that is over already; false for everything else. */
+  #sleptEnough(): boolean {
+    const { pending } = this;
+    if (pending?.wakeAt === undefined || pending.wakeAt > this.clock.now()) return false;
+    this.#record(this.#slept(pending.wakeAt));
+    return true;
+  }
+
+  #slept(dueAt: number): JsonValue {
+    return { dueAt, wokeAt: this.clock.now() };
+  }
+
   /** Takes the scripted answer for what is pending; false if there is none. */
   #answerByScript(): boolean {
     const { pending } = this;
@@ -329,8 +352,7 @@ export class TestRun {
     return true;
   }
 
-  #accept(given: unknown, pending: Pending): void {
-    const output = this.#outputOf(given, pending);
+  #accept(output: JsonValue): void {
     this.#disarm?.();
     this.status = "running";
     this.#record(output);
@@ -369,10 +391,12 @@ export class TestRun {
     this.status = "waiting";
     const { pending } = this;
     const { defaultResponse, expiresAt } = pending?.request ?? {};
-    if (pending === undefined || expiresAt === undefined) return;
-    this.#disarm = this.clock.after(expiresAt - this.clock.now(), () => {
+    const at = pending?.wakeAt ?? expiresAt;
+    if (pending === undefined || at === undefined) return;
+    this.#disarm = this.clock.after(at - this.clock.now(), () => {
       if (this.pending !== pending) return;
-      if (defaultResponse !== undefined) return this.#accept(defaultResponse, pending);
+      if (pending.wakeAt !== undefined) return this.#accept(this.#slept(pending.wakeAt));
+      if (defaultResponse !== undefined) return this.#accept(this.#outputOf(defaultResponse, pending));
       this.pending = undefined;
       const error = new HoldpointError("decisionExpired", `Nobody answered "${pending.nodeId}" in time.`);
       this.#end("failed", undefined, error.toRecord());

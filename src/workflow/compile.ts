@@ -176,11 +176,11 @@ class Compiler {
       const { validate } = exit;
       if (validate !== undefined) {
         const { type } = node.node;
-        if (type === "humanDecision" || type === "checkpoint") {
-          // Their output is an answer, which counts before anything of the workflow can look at it.
+        if (type === "humanDecision" || type === "checkpoint" || type === "sleep") {
+          // Their output comes from outside, and counts before anything of the workflow can look at it.
           throw this.#invalid(
             mount,
-            `${where} has a validate, but leaves from "${exit.from}", which waits for an answer; put a compute node between`,
+            `${where} has a validate, but leaves from "${exit.from}", which waits ${type === "sleep" ? "for a time" : "for an answer"}; put a compute node between`,
           );
         }
         if (typeof validate !== "function") throw this.#invalid(mount, `${where} has a validate that is no function`);

@@ -65,6 +65,7 @@ export { notify, type Notified } from "./notify.ts";
 export { defineWorkflowRegistry, type WorkflowRegistry } from "./registry.ts";
 export { allowSettingsPath, settingsRoute, workflowSettings, type WorkflowSettings } from "./settings.ts";
 export { shell, type ShellCommand, type ShellResult, type ShellUpdates } from "./shell.ts";
+export { sleep, type Slept } from "./sleep.ts";
 export type { CommandResult } from "../contracts/command.ts";
 export type { Progress } from "../contracts/progress.ts";
 export type { NodeOutcome, NodeResult } from "../contracts/protocol/runner.ts";

@@ -11,6 +11,7 @@ import { checkFunction, checkTimeout, type NodeTypes } from "./node-types.ts";
 import type { NotifyNode } from "./notify.ts";
 import type { SettingsRouteNode } from "./settings.ts";
 import type { ShellNode } from "./shell.ts";
+import type { SleepNode } from "./sleep.ts";
 
 export interface ComputeNode<Input = any, Outputs extends object = any, Output = any> extends NodeTypes<
   Input,
@@ -42,6 +43,7 @@ export type WorkflowNode<Input = any, Outputs extends object = any, Output = any
   | AgentNode<Input, Outputs, Output>
   | NotifyNode<Input, Outputs, Output>
   | CheckpointNode<Input, Outputs, Output>
+  | SleepNode<Input, Outputs, Output>
   | HumanDecisionNode<Input, Outputs, Output>
   | SettingsRouteNode<Input, Outputs, Output>;
 
@@ -120,7 +122,8 @@ export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): 
     case "humanDecision":
       return { type: "humanDecision", timeoutMs: null, choices: Object.keys(node.choices) };
     case "checkpoint":
-      return { type: "checkpoint", timeoutMs: null };
+    case "sleep":
+      return { type: node.type, timeoutMs: null };
     case "notify": {
       const { audience, kind } = node;
       return {
@@ -143,7 +146,7 @@ export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): 
     default:
       throw new HoldpointError(
         "workflowInvalid",
-        `Workflow "${workflow}": node "${id}" was not made by compute, action, shell, agent, decision, notify, checkpoint, humanDecision or settingsRoute.`,
+        `Workflow "${workflow}": node "${id}" was not made by compute, action, shell, agent, decision, notify, checkpoint, sleep, humanDecision or settingsRoute.`,
       );
   }
 }

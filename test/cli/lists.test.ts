@@ -1,6 +1,6 @@
 // Lists against a server that says what the test tells it to: what people and programs read.
 import { describe, expect, test } from "vitest";
-import { NOON, decisionSummary, runSummary } from "../client/views.ts";
+import { NOON, decisionSummary, runSummary, runView } from "../client/views.ts";
 import { always, on, fits } from "./fake.ts";
 
 describe("lists", () => {
@@ -13,6 +13,18 @@ describe("lists", () => {
     expect(out).toContain("timed out");
     expect(out).toContain("--limit 40");
     fits(out);
+  });
+
+  test("runs and show say when a sleeping run goes on", async () => {
+    const asleep = { status: "waiting", reason: "sleeps: The next check" } as const;
+    const soon = runSummary({ ...asleep, shortId: "9abc", wakeAt: Date.now() + 60_000 });
+    const later = runSummary({ ...asleep, wakeAt: Date.UTC(2199, 11, 1, 12) });
+    const { out } = await on(await always({ runs: [soon, later], more: false }), ["runs"]);
+    expect(out).toMatch(/^9abc +waiting until \d\d:\d\d +deploy/m);
+    expect(out).toMatch(/^7k3f +waiting until \w{3} 1 Dec +deploy/m);
+    fits(out);
+    const shown = await on(await always(runView(later)), ["show", "7k3f"]);
+    expect(shown.out).toMatch(/sleeps: The next check\n +It goes on by itself \w{3} 1 Dec \d\d:\d\d \S+\.$/m);
   });
 
   test("an empty list says what to do", async () => {

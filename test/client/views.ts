@@ -25,6 +25,7 @@ export function runSummary(part: Partial<RunSummary> = {}): RunSummary {
     createdAt: NOON,
     updatedAt: NOON + 1_000,
     finishedAt: null,
+    wakeAt: null,
     ...part,
   };
 }

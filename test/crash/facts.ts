@@ -77,6 +77,11 @@ export interface CheckpointFact {
   readonly runNo: number;
   readonly status: string;
 }
+/** A time that a run sleeps or slept until. */
+export interface TimerFact {
+  readonly timerId: string;
+  readonly status: string;
+}
 export interface EventFact {
   readonly runNo: number;
   readonly type: string;
@@ -95,6 +100,7 @@ export interface Facts {
   readonly parts: readonly PartFact[];
   readonly events: readonly EventFact[];
   readonly checkpoints: readonly CheckpointFact[];
+  readonly timers: readonly TimerFact[];
   /** Update ids that have a verdict. */
   readonly inbox: readonly number[];
   /** Child processes and runners that are not known to have ended. */
@@ -140,6 +146,7 @@ export function readFacts(path: string): Facts {
         "SELECT run_no AS runNo, event_type AS type, payload FROM events JOIN runs USING (resource_no) ORDER BY resource_no, event_index",
       ),
       checkpoints: all("SELECT request_id AS requestId, run_no AS runNo, status FROM interactive_requests"),
+      timers: all("SELECT timer_id AS timerId, status FROM run_timers"),
       inbox: all<{ id: number }>("SELECT update_id AS id FROM channel_inbox").map(({ id }) => id),
       alive: [
         ...all<{ what: string }>("SELECT kind || ' ' || name AS what FROM child_processes WHERE ended_at IS NULL"),

@@ -41,6 +41,7 @@ async function goodEnding(): Promise<Evidence> {
       parts: [{ effectId: "delivery", attempt: 1, part: 1, state: "accepted", reference: "1001:1" }],
       events: [{ runNo: 1, type: "run.finished", payload: "{}" }],
       checkpoints: [],
+      timers: [],
       inbox: [500],
       alive: [],
     },
@@ -123,6 +124,7 @@ const SEEDED: Readonly<Record<keyof typeof RULES, readonly (() => Promise<Eviden
   ],
   oneContinuation: [
     () => withFacts(() => ({ checkpoints: [{ requestId: "c", runNo: 1, status: "settled" }] })),
+    () => withFacts(() => ({ timers: [{ timerId: "t", status: "fired" }] })),
     () => withFacts(({ continuations }) => ({ continuations: [...continuations, ...continuations.slice(1)] })),
     () => withFacts(({ continuations }) => ({ continuations: continuations.slice(0, 1) })),
     () => withFacts(({ continuations }) => ({ continuations: continuations.slice(1) })),

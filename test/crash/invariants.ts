@@ -65,7 +65,7 @@ function* oneResolution({ facts }: Evidence): Iterable<string> {
     if (!known.has(decisionId)) yield `resolution of unknown ${decisionId}`;
 }
 
-/** Every accepted decision and every answered checkpoint has one continuation, nothing else but the start has one, and each was executed as one step. */
+/** Every accepted decision, every answered checkpoint and every time that came has one continuation, nothing else but the start has one, and each was executed as one step. */
 function* oneContinuation({ facts }: Evidence): Iterable<string> {
   for (const { decisionId, status } of facts.decisions) {
     const found = facts.continuations.filter(
@@ -74,12 +74,14 @@ function* oneContinuation({ facts }: Evidence): Iterable<string> {
     const wanted = status === "accepted" ? 1 : 0;
     if (found !== wanted) yield `decision ${decisionId} is ${status} with ${found} continuations`;
   }
-  for (const { requestId, status } of facts.checkpoints) {
-    const found = facts.continuations.filter(
-      ({ cause, causeId }) => cause === "checkpoint" && causeId === requestId,
-    ).length;
-    const wanted = status === "settled" ? 1 : 0;
-    if (found !== wanted) yield `checkpoint ${requestId} is ${status} with ${found} continuations`;
+  const others = [
+    ...facts.checkpoints.map(({ requestId, status }) => ({ kind: "checkpoint", id: requestId, status })),
+    ...facts.timers.map(({ status, timerId }) => ({ kind: "timer", id: timerId, status })),
+  ];
+  for (const { id, kind, status } of others) {
+    const found = facts.continuations.filter(({ cause, causeId }) => cause === kind && causeId === id).length;
+    const wanted = status === "settled" || status === "fired" ? 1 : 0;
+    if (found !== wanted) yield `${kind} ${id} is ${status} with ${found} continuations`;
   }
   for (const { runId, runNo } of facts.runs) {
     const starts = facts.continuations.filter(({ cause, ...row }) => row.runNo === runNo && cause === "start").length;

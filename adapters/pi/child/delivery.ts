@@ -30,6 +30,8 @@ function messageOf(content: NonNullable<Perform["content"]>): SessionMessage {
       const { reply, timeZone } = content;
       return { kind: "notice", text: replyText(reply, { timeZone, reference: Date.now(), nameZone: true }) };
     }
+    case "alert":
+      throw new HoldpointError("protocolRejected", "Alerts go to chats, not to a session of Pi.");
     case "session":
       return content.message;
   }

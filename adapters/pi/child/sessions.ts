@@ -65,7 +65,6 @@ export class PiSessions {
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
-    rmSync(this.#settings.socket, { force: true });
   }
 
   #connected(socket: Socket): void {

@@ -74,7 +74,7 @@ export class SimControl {
    * @throws Error when the time is over, with `what` in its text
    */
   async waitFor<T>(test: StateTest<T>, options: WaitOptions = {}): Promise<T> {
-    const deadline = performance.now() + (options.timeoutMs ?? 10_000);
+    const deadline = performance.now() + (options.timeoutMs ?? 30_000);
     let state = await this.state();
     for (;;) {
       const found = test(state);

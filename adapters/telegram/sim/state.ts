@@ -36,7 +36,7 @@ export function createLedger(world: World, updates: Updates, faults: FaultBook, 
     // Copies: nothing that a caller does to them comes back.
     state: () => structuredClone(view()),
     async waitFor(test, options = {}) {
-      const signal = AbortSignal.timeout(options.timeoutMs ?? 10_000);
+      const signal = AbortSignal.timeout(options.timeoutMs ?? 30_000);
       for (;;) {
         const { version } = world;
         const found = test(view());

@@ -5,6 +5,7 @@ import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
 import { inert } from "../../../src/contracts/decision/inert.ts";
 import { DECISION, TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Clock, Phrase, TimePiece } from "../phrase.ts";
+import { alertReplyPhrase } from "./alert.ts";
 import { offlineLine, verdictLine } from "./card.ts";
 import { escalationPhrase, reminderPhrase } from "./notices.ts";
 import { operatorPhrase } from "./operator.ts";
@@ -187,6 +188,12 @@ export function replyPhrase(code: ReplyCode): Phrase {
       ];
     case "recoverRefused":
       return [refusalText(code.given, code.reason)];
+    case "alertDone":
+    case "alertsDone":
+    case "alertBefore":
+    case "alertOver":
+    case "alertNotOnList":
+      return alertReplyPhrase(code);
     default:
       return operatorPhrase(code);
   }

@@ -5,7 +5,7 @@
 import type { OperationResult } from "../../client/index.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { renderTerminalCard } from "../../../renderers/terminal/index.ts";
-import { replyText } from "../../../renderers/text/en.ts";
+import { wordsIn } from "../../../renderers/text/index.ts";
 import { usage, type Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { clean, hang } from "../layout.ts";
@@ -30,14 +30,14 @@ export async function decide(context: Context, args: string[], options: Record<s
     const pending = shown.state.status.kind === "pending";
     // Where it cannot count nobody has to read and type; the server refuses it, says why, and keeps that on record.
     const text = shown.terminal && pending ? await confirmed(context, shown, choice, given) : given;
-    const { requestDigest } = shown;
+    const { card, requestDigest } = shown;
     const done = await client.call("decision.answer", {
       decision: shown.decisionId,
       requestDigest,
       choice,
       input: text,
     });
-    const told = replyText(done.reply, {
+    const told = wordsIn(card.language).replyText(done.reply, {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       reference: Date.now(),
       nameZone: true,

@@ -4,7 +4,7 @@
 import type { Context } from "../context.ts";
 import { clean, table } from "../layout.ts";
 import { statusWord } from "../story.ts";
-import { when } from "../times.ts";
+import { shortWhen, when } from "../times.ts";
 import { wholeNumber } from "../values.ts";
 
 export async function runs(context: Context, _args: string[], options: Record<string, unknown>): Promise<void> {
@@ -17,7 +17,9 @@ export async function runs(context: Context, _args: string[], options: Record<st
   }
   const rows = list.runs.map((run) => [
     run.shortId,
-    statusWord(run.status),
+    run.wakeAt === null
+      ? statusWord(run.status)
+      : `${statusWord(run.status)} until ${shortWhen(run.wakeAt, Date.now())}`,
     clean(run.title === null ? run.workflow : `${run.workflow}: ${run.title}`),
     when(run.createdAt),
   ]);

@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 
+import { languageSchema } from "../language.ts";
 import { isTimeZone } from "../time-zone.ts";
 import { choiceStyleSchema } from "./choices.ts";
 import { escalationCauseSchema } from "./policy.ts";
@@ -42,6 +43,8 @@ export const cardModelSchema = z.strictObject({
   defaultLabel: z.string().optional(),
   /** The configured zone, for times that a client cannot show in the reader's own. */
   timeZone: timeZoneSchema,
+  /** Of the reader; left out: English. */
+  language: languageSchema.optional(),
   /** Names of those who are asked. */
   audience: z.array(z.string()),
 });

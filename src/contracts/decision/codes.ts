@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 
+import { ALERT_REPLIES } from "./alert-codes.ts";
 import { cardStatusSchema } from "./card.ts";
 import { OPERATOR_REPLIES } from "./operator-codes.ts";
 import { escalationCauseSchema } from "./policy.ts";
@@ -22,6 +23,7 @@ export type DeafCause = z.infer<typeof deafCauseSchema>;
 
 export const replyCodeSchema = z.discriminatedUnion("code", [
   ...OPERATOR_REPLIES,
+  ...ALERT_REPLIES,
   /** The answer came in; the verdict was not there in time and follows as a message. */
   z.strictObject({ code: z.literal("received") }),
   z.strictObject({ code: z.literal("chosen"), label, graceAfterOutage: z.boolean().optional() }),

@@ -8,9 +8,12 @@
  * `health` may come before `ready`, while the child cannot connect; `ready` comes once per child.
  */
 import { z } from "zod";
+import { alertModelSchema } from "../alert.ts";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
 import { OPERATOR_COMMANDS, operatorButtonSchema, operatorUseSchema } from "../decision/operator-codes.ts";
+import { WIRE } from "../limits.ts";
+import { languageSchema } from "../language.ts";
 import { notificationModelSchema } from "../notification.ts";
 import { sessionMessageSchema } from "../pi/session-message.ts";
 import { linkToAdapter, linkFromAdapter } from "./channel-link.ts";
@@ -60,14 +63,29 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("notification"),
     notification: notificationModelSchema,
+    /** For times that a client cannot show in the reader's own zone. */
+    timeZone: z.string(),
+    /** Of the reader; left out: English. */
+    language: languageSchema.optional(),
+  }),
+  /** What is wrong outside; see contracts/alert.ts. */
+  z.strictObject({
+    kind: z.literal("alert"),
+    alert: alertModelSchema,
     /** The configured zone for times in it. */
     timeZone: z.string(),
+    /** Of the reader; left out: English. */
+    language: languageSchema.optional(),
+    /** Button (`alertButtons`) → unguessable token; absent when there is none. */
+    tokens: z.record(z.string(), z.string()).optional(),
   }),
   z.strictObject({
     kind: z.literal("reply"),
     reply: replyCodeSchema,
-    /** The configured zone for times in it. */
+    /** For times that a client cannot show in the reader's own zone. */
     timeZone: z.string(),
+    /** Of the reader; left out: English. */
+    language: languageSchema.optional(),
     /** Button id (`buttonIdsOf`, `buttonKey`) → unguessable token; absent when the message has no live buttons. */
     tokens: z.record(z.string(), z.string()).optional(),
     /** Set when this message asks for text: the service should open a reply to it. */
@@ -101,6 +119,8 @@ export const performSchema = z.strictObject({
   replyTo: referenceSchema.nullable(),
   /** Readers should not be able to forward or save it, where the service knows such a thing. */
   protect: z.boolean().optional(),
+  /** Without a sound. */
+  silent: z.literal(true).optional(),
   /** Without marks on the text: the service refused them before. */
   plain: z.literal(true).optional(),
 });
@@ -121,7 +141,9 @@ export const toAdapterSchema = z.discriminatedUnion("type", [
     updateId: z.number().int(),
     verdict: z.string(),
     ack: ackCodeSchema.nullable(),
+    /** Of the person who tapped. */
     timeZone: z.string(),
+    language: languageSchema.optional(),
   }),
   z.strictObject({ type: z.literal("stop") }),
   ...linkToAdapter,
@@ -203,7 +225,7 @@ export const inboundSchema = z.discriminatedUnion("kind", [
     kind: z.literal("choice"),
     eventId: z.string().max(256),
     decisionId: z.string().max(256),
-    requestDigest: z.string().max(80),
+    requestDigest: z.string().max(WIRE.idBytes),
     choice: z.string().max(256),
     text: z.string().nullable(),
     /** The person named no decision: it must be certain which one is meant. */

@@ -9,7 +9,9 @@ import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { sessionIdSchema } from "../pi/session-id.ts";
-import { errorRecordSchema, jsonSchema } from "./shared.ts";
+import { ALERT_OPERATIONS } from "./alert-operations.ts";
+import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
+import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
 
@@ -32,6 +34,8 @@ export const runSummarySchema = z.strictObject({
   createdAt: z.number().int(),
   updatedAt: z.number().int(),
   finishedAt: z.number().int().nullable(),
+  /** When a run that sleeps goes on by itself. */
+  wakeAt: z.number().int().nullable(),
 });
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
@@ -334,7 +338,6 @@ export const serverStatusSchema = z.strictObject({
 });
 export type ServerStatus = z.infer<typeof serverStatusSchema>;
 
-const operation = <P, R>(change: boolean, payload: z.ZodType<P>, result: z.ZodType<R>) => ({ change, payload, result });
 const empty = z.strictObject({});
 const runRef = z.strictObject({ run: name });
 const runAck = z.strictObject({
@@ -498,6 +501,8 @@ export const OPERATIONS = {
     }),
     effectSummarySchema,
   ),
+  ...RESOURCE_OPERATIONS,
+  ...ALERT_OPERATIONS,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

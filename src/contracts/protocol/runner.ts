@@ -2,7 +2,7 @@
  * runner.v1: what a workflow runner and the server say on their private pipe.
  * The runner executes nodes in order and proposes; the server decides, stores and acknowledges.
  *
- * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | interaction… | notify |
+ * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | sleep | interaction… | notify |
  * update | settings | enter | content.* | finish)… → stop.
  * After `released` another launch may follow; each has its own runner epoch.
  * Or, in a process of its own: judge → judged, and the process ends.
@@ -15,6 +15,7 @@ import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
 import { proposedSettingsSchema, settingsVersionSchema } from "../settings.ts";
+import { sleepWakeSchema } from "../sleep.ts";
 import { updateEnvelopeSchema } from "../update.ts";
 import { contentRefSchema, errorRecordSchema, jsonSchema } from "./shared.ts";
 
@@ -305,6 +306,15 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     outputRef: contentRefSchema.optional(),
     /** Of a refusal, for the agent. */
     message: z.string().max(8_192).optional(),
+  }),
+  /** A time to wait for. Parks the run when accepted. Result: `{wakeAt}`. */
+  z.strictObject({
+    type: z.literal("sleep"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    wake: sleepWakeSchema,
+    reason: z.string().nullable(),
   }),
   /** A passive message, stored once for each node and visit. Result: `{index}`. */
   z.strictObject({

@@ -21,3 +21,11 @@ export const contentRefSchema = z.strictObject({
 export type ContentRef = z.infer<typeof contentRefSchema>;
 
 export const PROTOCOL = { runner: 1, channel: 1, client: 1 } as const;
+
+/** An operation of client.v1: whether it changes something, what it takes and what it gives. */
+// oxlint-disable-next-line explicit-function-return-type -- the schemas are the type
+export const operation = <P, R>(change: boolean, payload: z.ZodType<P>, result: z.ZodType<R>) => ({
+  change,
+  payload,
+  result,
+});

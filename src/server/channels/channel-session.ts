@@ -5,6 +5,7 @@
 import { PI } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { OFFER } from "../../contracts/limits.ts";
+import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ServiceFacts, Store } from "../../state/store.ts";
@@ -218,7 +219,13 @@ export class ChannelSession {
       this.#deps
         .stopRunner(stop)
         .catch((error: unknown) => log.error({ error: String(error) }, "stopping a runner failed"));
-    this.#child.port.send({ type: "verdict", updateId: frame.updateId, verdict, ack, timeZone: now.timeZone });
+    this.#child.port.send({
+      type: "verdict",
+      updateId: frame.updateId,
+      verdict,
+      ack,
+      ...readerOf(now, tappedAt(this.channelId, frame)),
+    });
     // One synchronous write for each tap would cost as much as a verdict's share of its commit; the inbox keeps every verdict anyway.
     log.debug({ channel: this.channelId, update: frame.updateId, kind: frame.kind, verdict }, "update handled");
     wake.runs();
@@ -234,6 +241,12 @@ export class ChannelSession {
     // Without a stored verdict or receipt the child may not go on: it is started anew and the database tells what is uncertain.
     void this.#child.stop(0);
   }
+}
+
+/** Who reads the acknowledgement of a tap. */
+function tappedAt(channelId: string, frame: Inbound): ReadAt {
+  const { place, sender } = frame.kind === "answer" ? frame : { place: null, sender: undefined };
+  return { channelId, place: place ?? "", account: sender?.id };
 }
 
 /** A poll that failed without a reason counts all the same. */

@@ -141,12 +141,15 @@ function outcomeOf(error: unknown): ClientResponse["outcome"] {
     case "idempotencyConflict":
     case "revisionConflict":
     case "settingsChanged":
+    case "resourceChanged":
       return "conflict";
     case "runNotFound":
     case "effectNotFound":
     case "decisionNotFound":
     case "requestNotFound":
     case "channelUnknown":
+    case "resourceNotFound":
+    case "managerNotFound":
       return "notFound";
     case "claimLost":
       return "claimLost";

@@ -11,7 +11,9 @@ import type { ServerCore } from "../core.ts";
 import { decisionSummaries, runSummaries, runView } from "../views/run-view.ts";
 import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
+import { alertHandlers } from "./alert-handlers.ts";
 import { controlHandlers } from "./control-handlers.ts";
+import { resourceHandlers } from "./resource-handlers.ts";
 import { terminalHandlers } from "./terminal-handlers.ts";
 
 /** Handlers over one core. */
@@ -31,8 +33,10 @@ export function makeHandlers(core: ServerCore): Handlers {
   const wakeAll = (): void => {
     core.scheduler.wake();
     core.managed.wake();
+    core.resources.wake();
     core.channels.wake();
     core.wakeDeadlines();
+    core.wakeAlerts();
     core.watchers.wake();
   };
   const control =
@@ -91,10 +95,12 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.resume": control("run.resume", "resume"),
     "run.cancel": control("run.cancel", "cancel"),
     ...controlHandlers(core, { actor, receipt, wakeAll }),
+    ...resourceHandlers(core, { actor, receipt, wakeAll }),
     "decision.list": async ({ all }) => {
       await core.waiting.look();
       return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
     },
+    ...alertHandlers(core, { actor, receipt, wakeAll }),
     ...terminalHandlers(core, { actorId: actor.id, receipt, wakeAll }),
     "effect.list": ({ all }) => read({ effects: store.read.effects.list({ all }) }),
     "effect.show": ({ effect }) => read(store.read.effects.get(effect)),

@@ -1,6 +1,6 @@
 /**
- * Proposals of a runner that are neither steps nor effects nor decisions: checkpoints, notifications, updates, settings and the
- * inputs of mounts, and agent steps of sessions. Each is one command of the store and one reply.
+ * Proposals of a runner that are neither steps nor effects nor decisions: checkpoints, sleeps, notifications, updates, settings
+ * the inputs of mounts, and agent steps of sessions. Each is one command of the store and one reply.
  */
 import type { FromRunner } from "../../contracts/protocol/runner.ts";
 import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
@@ -9,7 +9,7 @@ import type { RunSessionDeps } from "./run-session.ts";
 
 export type Proposal = Extract<
   FromRunner,
-  { type: "checkpoint" | "interaction" | "interaction.judged" | "notify" | "update" | "settings" | "enter" }
+  { type: "checkpoint" | "sleep" | "interaction" | "interaction.judged" | "notify" | "update" | "settings" | "enter" }
 >;
 
 export interface Taken {
@@ -55,6 +55,12 @@ export async function take(
       const { parked } = await store.interactions.judged({ claim, step, requestId, key, verdict });
       wake.views();
       return { result: { parked }, ...(parked ? { parks: true } : {}) };
+    }
+    case "sleep": {
+      const { nodeId, reason, step, wake: when } = frame;
+      const { wakeAt } = await store.timers.set({ claim, step, nodeId, wake: when, reason });
+      wake.timers();
+      return { result: { wakeAt }, parks: true };
     }
     case "notify": {
       const { audience, kind, message, nodeId, step } = frame;

@@ -193,6 +193,7 @@ export class RunSession {
       case "checkpoint":
       case "interaction":
       case "interaction.judged":
+      case "sleep":
       case "notify":
       case "update":
       case "settings":

@@ -105,6 +105,7 @@ export function runSummary(row: RunListRow, now: number): RunSummary {
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     finishedAt: row.finishedAt,
+    wakeAt: row.wakeAt,
   };
 }
 
@@ -121,6 +122,10 @@ function reasonOf(row: RunListRow, now: number): string | null {
   if (row.pendingSession !== null) return row.inTurn ? null : `waits for the agent of Pi session ${row.pendingSession}`;
   if (row.queueStatus === "parked" && row.parkReason === "turn")
     return "begins when the turn that started it has ended";
+  if (row.wakeAt !== null) {
+    const stuck = obstacle === null ? "" : `; when it wakes, it cannot go on: ${obstacle.message}`;
+    return `sleeps${row.sleepReason === null ? "" : `: ${row.sleepReason}`}${stuck}`;
+  }
   if (row.queueStatus === "parked" && row.parkReason !== "paused")
     return errorOf(row.queueError)?.message ?? row.parkReason;
   if (row.queueStatus === "queued")
@@ -137,12 +142,12 @@ function nextStep(row: RunListRow, decisions: readonly DecisionListRow[]): strin
     return "holdpoint effect list, then holdpoint effect settle <id> applied|notApplied|retry";
   if (row.paused) return `holdpoint resume ${row.shortId}`;
   const error = errorOf(row.queueError);
-  const waits = row.pendingDecision !== null || row.pendingCheckpoint !== null;
+  const waits = row.pendingDecision !== null || row.pendingCheckpoint !== null || row.wakeAt !== null;
   if (waits && error !== null) return error.remedy.replaceAll("<run>", row.shortId);
   if (row.pendingDecision !== null) return decisions.flatMap(({ sendAgain }) => sendAgain)[0] ?? null;
   if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
   if (row.pendingSession !== null) return `pi --session-id ${row.pendingSession}`;
-  if (row.queueStatus !== "parked") return null;
+  if (row.wakeAt !== null || row.queueStatus !== "parked") return null;
   const kind = error?.kind;
   const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
   return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;

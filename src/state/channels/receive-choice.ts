@@ -46,7 +46,8 @@ export function receiveChoice(tx: Tx, { channelId }: ChannelRow, given: Choice, 
     },
     access,
   );
-  return { verdict: kind, ack: reply };
+  // There is no message to reply to here: the text comes with the answer.
+  return { verdict: kind, ack: reply.code === "promptText" ? { code: "textRequired", label: reply.label } : reply };
 }
 
 /** Whether "the question that is open here" can mean no other. */

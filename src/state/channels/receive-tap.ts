@@ -11,6 +11,7 @@ import { prove } from "../effects/evidence.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
+import { receiveAlertTap } from "./receive-alert.ts";
 import { receiveButton } from "./receive-button.ts";
 import { queuePrompt, type Origin } from "./replies.ts";
 import type { Handled } from "./receive.ts";
@@ -33,6 +34,7 @@ export function receiveTap(tx: Tx, channel: ChannelRow, tap: Tap, access: Access
   if (token === undefined || token.channelId !== channelId || token.place !== place) return UNKNOWN;
   if (reference === null || !reference.startsWith(`${place}:`) || !prove(tx, token.effectNo, token.attempt, reference))
     return UNKNOWN;
+  if (token.purpose === "alert") return receiveAlertTap(tx, channel, tap, token, access);
   if (token.purpose === "reply") return receiveButton(tx, channel, tap, token, access);
   const decision = decisionByNo(tx, token.decisionNo as number);
   if (decision.status !== "pending") settleAgain(tx, decision, channelId, reference);

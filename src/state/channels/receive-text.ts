@@ -8,7 +8,7 @@ import type { Access } from "../decisions/access.ts";
 import { answerDecision } from "../decisions/answer.ts";
 import { decisionByNo, type DecisionRow } from "../decisions/rows.ts";
 import { acceptOnEvidence } from "../effects/evidence.ts";
-import { partByReference, partsOf } from "../effects/parts.ts";
+import { partByReference, partsOf } from "../effects/part-rows.ts";
 import { effectByNo } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";

@@ -20,6 +20,8 @@ export interface Access {
   readonly audiences: Config["audiences"];
   readonly profiles: Config["telegramProfiles"];
   readonly timeZone: string;
+  /** Left out: English. */
+  readonly language?: Config["language"];
   /** Present while answers from an outage are still waited for; `until` defaults to the longest grace after `to`. */
   readonly outage: { readonly from: number; readonly to: number; readonly until?: number } | null;
 }

@@ -14,6 +14,7 @@
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import { DELIVERY } from "../../contracts/limits.ts";
 import type { AttemptOutcome } from "../../contracts/protocol/channel.ts";
+import { isAlertObsolete } from "../alerts/shown.ts";
 import { markDead, markMoved } from "../channels/places.ts";
 import { holdPlace } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
@@ -21,7 +22,8 @@ import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { hasNewerSettlement, isForWaiting, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
-import { acceptPart, isComplete, movePart, partsOf, progressOf } from "./parts.ts";
+import { isComplete, partsOf, progressOf } from "./part-rows.ts";
+import { acceptPart, movePart } from "./parts.ts";
 import { refuse, refuseAll } from "./refuse.ts";
 import { effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
 import { tell } from "./tell.ts";
@@ -192,6 +194,7 @@ export function again(
 
 function isOver(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
+  if (effect.purpose === "alert") return isAlertObsolete(tx, effect);
   if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo);
 }

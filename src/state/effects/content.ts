@@ -5,6 +5,7 @@ import { PI } from "../../contracts/config.ts";
 import { forChat } from "../../contracts/decision/card.ts";
 import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
+import type { Reader } from "../../contracts/reader.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
 import type { Pressable } from "../channels/operator/answer.ts";
@@ -13,8 +14,10 @@ import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts"
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
 import { messageContent } from "../sessions/messages.ts";
+import { alertEdit, alertFrame } from "../alerts/content.ts";
+import type { AlertRequest } from "../alerts/messages.ts";
 import { notificationContent } from "../notifications/content.ts";
-import { partByReference } from "./parts.ts";
+import { partByReference } from "./part-rows.ts";
 import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
 /** The stored request of a reply. */
@@ -28,7 +31,7 @@ export interface ReplyRequest {
   readonly onlyFor?: string;
 }
 
-type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo">;
+type Frame = Pick<Perform, "op" | "content" | "part" | "reference" | "replyTo" | "silent">;
 
 /** The audiences that a message is for (a decision may have been passed on to a second one); none for an answer to somebody. */
 export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
@@ -36,11 +39,20 @@ export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
     const { audience, escalatedTo } = decisionByNo(tx, effect.decisionNo);
     return escalatedTo === null ? [audience] : [audience, escalatedTo];
   }
+  if (effect.purpose === "alert") return [(tx.unpack(effect.request) as unknown as AlertRequest).audience];
   if (effect.purpose !== "notification") return [];
   const { notificationId } = tx.unpack(effect.request) as { notificationId: string };
   const sql = "SELECT audience FROM notifications WHERE notification_id = ?";
   const audience = tx.get<{ audience: string | null }>(sql, notificationId)?.audience ?? null;
   return audience === null ? [] : [audience];
+}
+
+/** The frame with its content for this reader. */
+export function forReader(frame: Frame, reader: Reader | undefined): Frame {
+  const { content } = frame;
+  if (content === null || reader === undefined) return frame;
+  if (content.kind !== "card") return { ...frame, content: { ...content, ...reader } };
+  return { ...frame, content: { ...content, card: { ...content.card, ...reader } } };
 }
 
 const POST = { op: "post", part: null, reference: null } as const;
@@ -67,6 +79,8 @@ export function frameOf(
         const { reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
         return { op: "edit", content: { kind: "reply", reply, timeZone, prompt: null }, ...target };
       }
+      if (effect.effectType === "alert.edit")
+        return { op: "edit", content: editedAlert(tx, effect, copy.timeZone), ...target };
       if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
@@ -84,6 +98,11 @@ export function frameOf(
     }
     case "message":
       return { ...POST, content: messageContent(tx, effect), replyTo: null };
+    case "alert": {
+      const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, effect.effectNo, attempt);
+      const { content, replyTo, silent } = alertFrame(tx, effect, copy, tokens);
+      return { ...POST, content, replyTo, ...(silent ? { silent: true as const } : {}) };
+    }
     case "action":
       throw new Error(`effect ${effect.effectId} is no message`);
   }
@@ -108,6 +127,15 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
   });
+}
+
+/** An alert as it stands now, under the message that shows it; its buttons are further ones of the same copy. */
+function editedAlert(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
+  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
+  if (shown === undefined) throw new Error(`effect ${effect.effectId} edits a message that nobody knows`);
+  const repeatOf = attemptOf(tx, shown.effectNo, shown.attempt)?.repeatOf ?? null;
+  const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, shown.effectNo, shown.attempt);
+  return alertEdit(tx, effectByNo(tx, shown.effectNo) as EffectRow, { repeatOf, timeZone }, tokens);
 }
 
 /** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */

@@ -2,11 +2,15 @@
  * Permission for the first byte of a part, and the receipt of a part that arrived. Both are on disk before the adapter goes on.
  */
 import { HoldpointError } from "../../contracts/errors.ts";
+import { isAlertObsolete } from "../alerts/shown.ts";
+import { hasNewerEdit } from "../alerts/messages.ts";
+import { isPaced, spendPace } from "../channels/pace.ts";
 import { channelById } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
-import { acceptPart, beginPart, partByReference, partOf, partsOf, progressOf, storeReference } from "./parts.ts";
+import { partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
+import { acceptPart, beginPart, storeReference } from "./parts.ts";
 import { attemptOf, effectById, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 
@@ -55,6 +59,7 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
   if (effect.purpose !== "settlement") checkOrder(tx, effect, input);
   if (attempt.state === "recorded") moveAttempt(tx, attempt, "dispatched");
   beginPart(tx, effect, attempt.attempt, input.part, input.of);
+  if (isPaced(effect)) spendPace(tx, effect.channelId as string, effect.place as string);
   tell(tx, effect, "dispatching", attempt.attempt, { part: input.part, of: input.of });
   return { go: true };
 });
@@ -63,6 +68,7 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
 function isObsolete(tx: Tx, effect: EffectRow): boolean {
   if (effect.purpose === "settlement") return hasNewerSettlement(tx, effect);
   if (effect.effectType === "reply.didArrive") return !isAsked(tx, effect);
+  if (effect.purpose === "alert") return isAlertObsolete(tx, effect);
   if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
   return !isPending(tx, effect.decisionNo) && !progressOf(partsOf(tx, effect.effectNo)).touched;
 }
@@ -85,6 +91,7 @@ export function isPrompt(tx: Tx, effect: EffectRow): boolean {
 }
 
 export function hasNewerSettlement(tx: Tx, effect: EffectRow): boolean {
+  if (effect.effectType === "alert.edit") return hasNewerEdit(tx, effect);
   const newer = tx.get(
     `SELECT 1 FROM effects WHERE decision_no = ? AND purpose = 'settlement' AND channel_id = ? AND target_reference = ? AND effect_no > ?
        AND status IN ('pending', 'applied')`,

@@ -24,9 +24,10 @@ interface OpenDoubt extends EffectRow {
 
 /** Open doubts about messages that somebody may still need, oldest first; those of decisions that are over would only stand in line. */
 const OPEN = `SELECT ${EFFECT_COLUMNS}, t.since, t.asked_at AS askedAt,
-    coalesce(d.audience, (SELECT audience FROM notifications n WHERE n.notification_id = e.request ->> '$.notificationId')) AS audience
+    coalesce(d.audience, (SELECT audience FROM notifications n WHERE n.notification_id = e.request ->> '$.notificationId'),
+      CASE e.purpose WHEN 'alert' THEN e.request ->> '$.audience' END) AS audience
   FROM effect_doubts t INDEXED BY effect_doubts_open JOIN effects e ON e.effect_no = t.effect_no LEFT JOIN human_decisions d ON d.decision_no = e.decision_no
-  WHERE t.until IS NULL AND e.purpose IN ('delivery', 'notification') AND (d.status IS NULL OR d.status = 'pending') ORDER BY t.since LIMIT 256`;
+  WHERE t.until IS NULL AND e.purpose IN ('delivery', 'notification', 'alert') AND (d.status IS NULL OR d.status = 'pending') ORDER BY t.since LIMIT 256`;
 
 /** Questions in a chat whose doubt is over; `how` is the transition that ended it, null = the decision is over. */
 const ANSWERED = `SELECT t.effect_no AS effectNo, t.since, t.ended_by AS how, t.ended_by_name AS "by", t.asked_effect_no AS questionNo, p.reference, p.part

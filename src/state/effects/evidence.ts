@@ -3,7 +3,8 @@
  * come to its end.
  */
 import type { Tx } from "../tx.ts";
-import { isComplete, partByReference, partsOf, progressOf, storeReference, type PartRow } from "./parts.ts";
+import { isComplete, partByReference, partsOf, progressOf, type PartRow } from "./part-rows.ts";
+import { storeReference } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 

@@ -6,7 +6,7 @@ import { PI } from "../../contracts/config.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
 import { again, ambiguous, closeParts, isInDoubt } from "./attempt-outcome.ts";
-import { isComplete, partsOf, progressOf } from "./parts.ts";
+import { isComplete, partsOf, progressOf } from "./part-rows.ts";
 import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 

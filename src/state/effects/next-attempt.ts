@@ -2,15 +2,17 @@
  * Which message goes out next on a channel. In one place (chat) one message at a time is on its way; posts keep their order per
  * destination; edits overtake posts that wait for their next attempt; a place that the service wants left alone is left alone.
  */
+import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { Perform } from "../../contracts/protocol/channel.ts";
 import { deadError, isReachable } from "../channels/places.ts";
+import { isPaced, pacedUntil } from "../channels/pace.ts";
 import { spokenFor } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import type { Access } from "../decisions/access.ts";
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
-import { audiencesOf, frameOf } from "./content.ts";
-import { partsOf, progressOf } from "./parts.ts";
+import { audiencesOf, forReader, frameOf } from "./content.ts";
+import { partsOf, progressOf } from "./part-rows.ts";
 import { refuseAll } from "./refuse.ts";
 import { EFFECT_COLUMNS, recordAttempt, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
@@ -29,7 +31,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
   const { access = null, adapterEpoch, channelId } = input;
   spokenFor(tx, channelId, adapterEpoch);
   followMoves(tx, channelId);
-  const effect = oldest(openPlaces(tx, channelId).flatMap((place) => candidatesOf(tx, channelId, place, access)));
+  const effect = oldest(openPlaces(tx, channelId).flatMap((place) => inPace(tx, channelId, place, access)));
   if (effect === undefined) return null;
   const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectNo));
   const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
@@ -46,9 +48,22 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
     fromPart,
     ...(access !== null && isProtected(tx, effect, access) ? { protect: true } : {}),
     ...(effect.plain === 1 ? { plain: true as const } : {}),
-    ...frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone ?? access?.timeZone }),
+    ...forReader(
+      frameOf(tx, effect, attempt, { repeatOf: possiblySentAt, timeZone: input.timeZone }),
+      access === null ? undefined : readerOf(access, readAt(tx, effect)),
+    ),
   };
 });
+
+/** Where a message is read, and by whom. */
+function readAt(tx: Tx, effect: EffectRow): ReadAt {
+  return {
+    channelId: effect.channelId as string,
+    place: effect.place as string,
+    topic: effect.destination?.split("/")[2] ?? null,
+    audiences: () => audiencesOf(tx, effect),
+  };
+}
 
 /** Whether an audience of a post wants it protected; by the live configuration. An edit keeps what its message has. */
 function isProtected(tx: Tx, effect: EffectRow, { audiences }: Access): boolean {
@@ -94,11 +109,27 @@ function followMoves(tx: Tx, channelId: string): void {
     );
 }
 
+/** What may have to wait for its turn, and is then overtaken by what does not. */
+const PACED = "('alert', 'notification')";
 const PENDING = `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_queue WHERE e.status = 'pending' AND e.channel_id = ?1 AND e.place = ?2`;
 const DUE_EDIT = `${PENDING} AND (e.purpose = 'settlement') = 1 AND e.next_attempt_at <= ?3 ORDER BY e.effect_no LIMIT 1`;
 const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attempt_at <= ?3 AND NOT EXISTS (
   SELECT 1 FROM effects w INDEXED BY effects_queue WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place
-    AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination) ORDER BY e.effect_no LIMIT 1`;
+    AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination
+    AND NOT (w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})) ORDER BY e.effect_no LIMIT 1`;
+
+/** What may go out in a place now. Alerts that come too fast for their chat get a later time, which is on record like every other. */
+function inPace(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
+  for (;;) {
+    const candidates = candidatesOf(tx, channelId, place, access);
+    const paced = candidates.filter(isPaced);
+    const at = paced.length === 0 ? 0 : pacedUntil(tx, channelId, place);
+    if (at <= tx.now) return candidates;
+    // Behind them may be a card, which does not wait for its turn among alerts.
+    for (const effect of paced)
+      tx.run("UPDATE effects SET next_attempt_at = ? WHERE effect_no = ?", at, effect.effectNo);
+  }
+}
 
 function candidatesOf(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
   const error =

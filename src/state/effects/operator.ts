@@ -6,24 +6,18 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { EffectSummary } from "../../contracts/protocol/operations.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { isFinal } from "../../contracts/states.ts";
+import { alertTitle } from "../alerts/shown.ts";
 import { revive } from "../channels/places.ts";
 import { defineCommand } from "../command.ts";
 import { isPending } from "../decisions/rows.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
+import { ownerLives, wakeOwner } from "../managed/settled.ts";
 import { requeueRun } from "../runs/queueing.ts";
 import { runByNo } from "../runs/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { effectByRef } from "./find.ts";
-import {
-  isComplete,
-  movePart,
-  acceptPart,
-  partByReference,
-  partsOf,
-  progressOf,
-  storeReference,
-  type PartRow,
-} from "./parts.ts";
+import { isComplete, partByReference, partsOf, progressOf, type PartRow } from "./part-rows.ts";
+import { movePart, acceptPart, storeReference } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { refuse } from "./refuse.ts";
 import { effectSummary, shownEffect } from "./views.ts";
@@ -112,20 +106,23 @@ function told(
 
 function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonValue | null): void {
   if (effect.status !== "ambiguous") throw wrongState(effect, "only an uncertain action can be settled");
-  const run = runByNo(tx, effect.runNo as number);
-  const over = isFinal("run", run.status);
+  const run = effect.runNo === null ? null : runByNo(tx, effect.runNo);
+  const over = run !== null ? isFinal("run", run.status) : !ownerLives(tx, effect);
   const attempt = attemptOf(tx, effect.effectNo, effect.attemptCount);
   if (outcome === "applied") {
     if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "accepted");
     moveEffect(tx, effect, "applied", { result, error: null });
   } else {
-    if (over && outcome === "retry") throw wrongState(effect, `its run is ${run.status} and executes nothing more`);
+    if (over && outcome === "retry")
+      throw wrongState(effect, `its run is ${run?.status ?? "gone"} and executes nothing more`);
     if (outcome === "notApplied" && attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
     // Nothing will execute it any more: what did not happen stays undone.
     if (over) moveEffect(tx, effect, "rejected");
     else moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now });
   }
-  if (!over) requeueRun(tx, run);
+  if (over) return;
+  if (run === null) wakeOwner(tx, effect);
+  else requeueRun(tx, run);
 }
 
 function settleMessage(
@@ -204,6 +201,7 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
 
 /** What people call a message: the title of its decision, else its kind. */
 export function titleOf(tx: Tx, effect: EffectRow): string {
+  if (effect.purpose === "alert") return alertTitle(tx, effect);
   const row =
     effect.decisionNo === null
       ? undefined

@@ -1,9 +1,10 @@
-/** A chat that could not be reached can be written to again: cards of decisions that still wait are sent there after all. */
+/** A chat that could not be reached can be written to again: cards of decisions that still wait, and alerts that still hold, are sent there after all. */
 import type { ErrorRecord } from "../../contracts/errors.ts";
+import { reopenAlerts } from "../alerts/shown.ts";
 import type { Tx } from "../tx.ts";
 import { EFFECT_COLUMNS, moveEffect, type EffectRow } from "./rows.ts";
 
-/** Only cards, and none that a person gave up: other messages that were refused meanwhile are news no more. At most a page. */
+/** None that a person gave up: other messages that were refused meanwhile are news no more. At most a page of each. */
 export function reopen(tx: Tx, channelId: string, place: string): void {
   const refused = tx.all<EffectRow>(
     `SELECT ${EFFECT_COLUMNS} FROM human_decisions d CROSS JOIN effects e ON e.decision_no = d.decision_no
@@ -14,6 +15,7 @@ export function reopen(tx: Tx, channelId: string, place: string): void {
   );
   for (const effect of refused)
     if (!isGivenUp(tx, effect)) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+  reopenAlerts(tx, channelId, place);
 }
 
 function isGivenUp(tx: Tx, { error }: EffectRow): boolean {

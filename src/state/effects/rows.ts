@@ -11,7 +11,7 @@ import { packError } from "../runs/rows.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 
-export type EffectPurpose = "action" | "delivery" | "settlement" | "reply" | "notification" | "message";
+export type EffectPurpose = "action" | "delivery" | "settlement" | "reply" | "notification" | "message" | "alert";
 export type EffectStatus = "pending" | "applying" | "applied" | "rejected" | "ambiguous" | "cancelled";
 export type Recovery = "idempotent" | "observed" | "manual";
 
@@ -71,6 +71,7 @@ export interface NewEffect {
   readonly request: unknown;
   readonly requestDigest: string;
   readonly runNo?: number | null;
+  readonly managedNo?: number | null;
   readonly nodeId?: string | null;
   readonly recovery?: Recovery | null;
   readonly decisionNo?: number | null;
@@ -95,9 +96,9 @@ export function actionKey(runId: string, effectType: string, nodeId: string, vis
 export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; effectNo: number; created: boolean } {
   const effectId = effectIdOf(effect.key);
   const { changes, lastInsertRowid } = tx.run(
-    `INSERT INTO effects (effect_id, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, node_id,
+    `INSERT INTO effects (effect_id, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, managed_no, node_id,
        recovery, decision_no, channel_id, destination, place, target_reference, target_part, status, next_attempt_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (effect_id) DO NOTHING`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (effect_id) DO NOTHING`,
     effectId,
     shortId("e", effectId),
     effect.resourceNo,
@@ -107,6 +108,7 @@ export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; eff
     tx.pack(effect.request),
     effect.requestDigest,
     effect.runNo ?? null,
+    effect.managedNo ?? null,
     effect.nodeId ?? null,
     effect.recovery ?? null,
     effect.decisionNo ?? null,

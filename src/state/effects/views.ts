@@ -8,7 +8,7 @@ import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { CONTENT } from "../../contracts/limits.ts";
 import { shownValue } from "../reading.ts";
 import type { Reader } from "../statements.ts";
-import { partsOf } from "./parts.ts";
+import { partsOf } from "./part-rows.ts";
 import { attemptsOf, EFFECT_COLUMNS, type EffectRow } from "./rows.ts";
 
 export interface JsonReader extends Reader {

@@ -23,6 +23,7 @@ const NEEDED = `r.finished_at IS NULL
   OR EXISTS (SELECT 1 FROM run_runners u WHERE u.run_no = r.run_no AND u.status IN ('starting','ready'))
   OR EXISTS (SELECT 1 FROM run_processes p WHERE p.run_no = r.run_no AND p.ended_at IS NULL)
   OR EXISTS (SELECT 1 FROM interactive_requests i WHERE i.run_no = r.run_no AND i.status = 'pending')
+  OR EXISTS (SELECT 1 FROM run_timers t WHERE t.run_no = r.run_no AND t.status = 'pending')
   OR EXISTS (SELECT 1 FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending')
   OR EXISTS (SELECT 1 FROM workflow_follow_ups f WHERE f.run_no = r.run_no AND f.status IN ('queued','sent'))
   OR EXISTS (SELECT 1 FROM managed_resource_workflows m WHERE m.run_no = r.run_no)
@@ -53,7 +54,9 @@ export function deleteTrees(db: Database.Database, before: number): PruneReport 
     while (deleteHanging(db) > 0);
     db.exec(`DELETE FROM workflow_definitions WHERE definition_digest NOT IN
                (SELECT definition_digest FROM runs WHERE definition_digest IS NOT NULL);
-             DELETE FROM projects WHERE project_no NOT IN (SELECT project_no FROM runs)`);
+             DELETE FROM projects WHERE project_no NOT IN (SELECT project_no FROM runs UNION SELECT project_no FROM managed_resources);
+             DELETE FROM managed_sources WHERE sources_digest NOT IN
+               (SELECT sources_digest FROM managed_resources WHERE sources_digest IS NOT NULL)`);
     deleteUnusedContent(db);
     expectNothingHanging(db, "after");
     db.exec("COMMIT");
@@ -122,7 +125,8 @@ function deleteHanging(db: Database.Database): number {
 
 /** Large values stand in columns as `@sha256:<hex>`; the files of runs are named by their hash. */
 function deleteUnusedContent(db: Database.Database): void {
-  const used = new Set(db.prepare("SELECT sha256 FROM run_sources").pluck().all() as string[]);
+  const files = "SELECT sha256 FROM run_sources UNION SELECT sha256 FROM managed_sources";
+  const used = new Set(db.prepare(files).pluck().all() as string[]);
   for (const table of tablesOf(db)) {
     for (const { name, type } of db.pragma(`table_info(${table})`) as { name: string; type: string }[]) {
       if (type !== "TEXT") continue;

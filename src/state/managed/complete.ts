@@ -1,10 +1,14 @@
 /**
  * `managed.complete`: what became of a managed run, once that is known. A command of its own, under no claim: the runner that
- * ended the run knows nothing of whoever asked for it, and a server that died in between finds the open request again.
+ * ended the run knows nothing of whoever asked for it, and a server that died in between finds the open request again. The resource
+ * that asked gets a pass in the same write.
  */
 import { HoldpointError } from "../../contracts/errors.ts";
 import { next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
+import { SERVER_ACTOR } from "../runs/rows.ts";
+import type { Tx } from "../tx.ts";
+import { put } from "./enqueue.ts";
 import { managedById, type ManagedRun } from "./rows.ts";
 
 interface Row {
@@ -42,6 +46,21 @@ export const complete = defineCommand("managed.complete", (tx, input: { requestI
       tx.now,
       input.requestId,
     );
+    wakeOwner(tx, managedById(tx, input.requestId) as ManagedRun);
   }
   return managedById(tx, input.requestId) as ManagedRun;
 });
+
+function wakeOwner(tx: Tx, { owner, requestKey, runId, status }: ManagedRun): void {
+  const row = tx.get<{ no: number; resourceNo: number; lane: string }>(
+    "SELECT managed_no AS no, resource_no AS resourceNo, lane FROM managed_resources WHERE uid = ? AND deleted_at IS NULL",
+    owner,
+  );
+  if (row === undefined) return;
+  tx.event(row.resourceNo, {
+    type: "workflow.completed",
+    actor: SERVER_ACTOR,
+    payload: { requestKey, runId, status },
+  });
+  put(tx, row.no, row.lane, { reason: "child", urgent: true });
+}

@@ -1,20 +1,19 @@
-/** `managed.ensure`: one run for each owner and stable key, whatever is asked how often. */
+/** `managed.ensure`: one run for each resource and stable key, whatever is asked how often. */
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { makeRunId, resourceId } from "../../contracts/ids.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { defineCommand } from "../command.ts";
 import { insertRun } from "../runs/start.ts";
+import { claimedResource, type ResourceClaim } from "./resource-rows.ts";
 import { managedRun, type ManagedRun } from "./rows.ts";
 
 export interface EnsureManaged {
-  /** The resource that asks, as its manager names it. */
-  readonly owner: string;
-  /** Stable for what is asked; the owner chooses it. */
+  readonly claim: ResourceClaim;
+  /** Stable for what is asked; the manager chooses it. */
   readonly requestKey: string;
   readonly workflow: string;
   readonly workflowPath: string;
-  readonly projectPath: string;
   readonly input: JsonValue;
 }
 
@@ -24,41 +23,46 @@ export function inputFingerprint(request: Pick<EnsureManaged, "workflow" | "inpu
 }
 
 /**
- * The run is stored with its request before anything is scheduled. Throws `idempotencyConflict` for a known key with another
- * workflow or input.
+ * The run is stored with its request before anything is scheduled, and is the resource's current one from now on. Throws `claimLost`,
+ * and `idempotencyConflict` for a known key with another workflow or input.
  */
 export const ensure = defineCommand("managed.ensure", (tx, input: EnsureManaged): ManagedRun => {
-  const { owner, projectPath, requestKey, workflow, workflowPath } = input;
+  const { requestKey, workflow, workflowPath } = input;
+  const { managedNo, projectPath, requestId: current, resourceNo, uid } = claimedResource(tx, input.claim);
   const fingerprint = inputFingerprint(input);
-  const found = managedRun(tx, owner, requestKey);
-  if (found !== undefined) {
-    if (found.inputFingerprint !== fingerprint) {
-      throw new HoldpointError(
-        "idempotencyConflict",
-        `Request "${requestKey}" of ${owner} asked for ${found.workflow} before, with another workflow or input.`,
-        { details: { owner, requestKey, expected: found.inputFingerprint, seen: fingerprint } },
-      );
-    }
-    return found;
+  const found = managedRun(tx, uid, requestKey);
+  if (found !== undefined && found.inputFingerprint !== fingerprint) {
+    throw new HoldpointError(
+      "idempotencyConflict",
+      `Request "${requestKey}" asked for ${found.workflow} before, with another workflow or input.`,
+      { details: { owner: uid, requestKey, expected: found.inputFingerprint, seen: fingerprint } },
+    );
   }
+  const requestId = found?.requestId ?? resourceId("managed", `${uid}\0${requestKey}`);
+  if (requestId !== current)
+    tx.run("UPDATE managed_resources SET request_id = ? WHERE managed_no = ?", requestId, managedNo);
+  if (found !== undefined) return found;
+  const actor = { type: "controller", id: uid };
+  const runId = makeRunId(workflow, tx.now, tx.random);
   const runNo = insertRun(tx, {
-    runId: makeRunId(workflow, tx.now, tx.random),
+    runId,
     workflow,
     workflowPath,
     projectPath,
     packedInput: tx.pack(input.input),
-    actor: { type: "controller", id: owner },
+    actor,
   });
   tx.run(
     `INSERT INTO managed_resource_workflows (request_id, owner, request_key, workflow_name, input_fingerprint, run_no, status, created_at)
      VALUES (?, ?, ?, ?, ?, ?, 'open', ?)`,
-    resourceId("managed", `${owner}\0${requestKey}`),
-    owner,
+    requestId,
+    uid,
     requestKey,
     workflow,
     fingerprint,
     runNo,
     tx.now,
   );
-  return managedRun(tx, owner, requestKey) as ManagedRun;
+  tx.event(resourceNo, { type: "workflow.requested", actor, payload: { requestKey, workflow, runId } });
+  return managedRun(tx, uid, requestKey) as ManagedRun;
 });

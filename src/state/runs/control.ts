@@ -9,6 +9,7 @@ import { resumeStep } from "../sessions/resume-step.ts";
 import { cancelSteps } from "../sessions/messages.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { letGo, parkQueue, queueOf, requeueRun } from "./queueing.ts";
+import { pendingTimer } from "../timers/rows.ts";
 import { ackOf, openAttempt, type RunAck, type RunRow, runByRef } from "./rows.ts";
 
 export interface RunControl {
@@ -116,7 +117,13 @@ export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
 }
 
 /** What keeps a run from being resumed. */
-export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "waitsForSession" | "unsettled";
+export type Obstacle =
+  | "notPaused"
+  | "waitsForDecision"
+  | "waitsForCheckpoint"
+  | "waitsForSession"
+  | "sleeps"
+  | "unsettled";
 
 function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
   run.paused = paused;
@@ -147,6 +154,14 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
       details: { obstacle: "waitsForSession" satisfies Obstacle },
       remedy: `Open that session (\`pi --session-id ${request.sessionId}\`), or cancel the run.`,
     });
+  const timer = pendingTimer(tx, run.runNo);
+  if (timer !== undefined) {
+    const wakeAt = new Date(timer.wakeAt).toISOString();
+    return new HoldpointError("runState", `Run ${run.runId} sleeps and goes on by itself at ${wakeAt}.`, {
+      details: { obstacle: "sleeps" satisfies Obstacle, wakeAt: timer.wakeAt },
+      remedy: "Wait until then, or cancel the run.",
+    });
+  }
   if (request === undefined && openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {
       details: { obstacle: "waitsForDecision" satisfies Obstacle },

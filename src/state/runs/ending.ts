@@ -9,6 +9,7 @@ import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
 import { cancelRequestOf } from "../interactions/ending.ts";
 import { unbind } from "../sessions/bindings.ts";
 import { queueEnding } from "../sessions/messages.ts";
+import { cancelTimerOf } from "../timers/cancel.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { closeQueue, letGo, type RunnerEnd } from "./queueing.ts";
 import { packError, type RunRow } from "./rows.ts";
@@ -46,6 +47,7 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
   );
   cancelCheckpointOf(tx, run.runNo);
   cancelRequestOf(tx, run.runNo);
+  cancelTimerOf(tx, run.runNo);
   if (ending.status !== "completed") cancelFollowUpsOf(tx, run.runNo, ending.status);
   // Somebody took the run back: what it had not told yet is no news any more.
   if (ending.status === "cancelled") cancelPending(tx, "run_no = ? AND purpose = 'notification'", run.runNo);

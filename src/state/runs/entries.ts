@@ -32,15 +32,15 @@ export function asResult(tx: Tx, entry: StepEntry): NodeResult {
   };
 }
 
-/** Nodes whose output is what a person answered. */
-const ANSWERED: ReadonlySet<string> = new Set(["humanDecision", "checkpoint"]);
+/** Nodes whose output is what a person answered, or the time that came. */
+const ANSWERED: ReadonlySet<string> = new Set(["humanDecision", "checkpoint", "sleep"]);
 
-/** A runner cannot answer for a person: the result of such a node comes with the answer, and nowhere else. */
+/** A runner cannot answer for a person or the clock: the result of such a node comes with the answer, and nowhere else. */
 export function refuseAnswers(definition: DefinitionSnapshot, run: RunRow, entry: StepEntry): void {
   if (entry.outcome !== "ok" || !ANSWERED.has(definition.nodes[entry.nodeId]?.type ?? "")) return;
   throw new HoldpointError(
     "protocolRejected",
-    `The runner of ${run.runId} gave an answer to node "${entry.nodeId}", which only a person can give.`,
+    `The runner of ${run.runId} gave an answer to node "${entry.nodeId}", which only a person or the clock can give.`,
   );
 }
 

@@ -43,7 +43,7 @@ export function nodeWindow(db: Definitions, runNo: number, size: number): NodeWi
       return {
         nodeId,
         type: nodes[nodeId]?.type ?? "compute",
-        status: open ? (last.status as "running" | "waiting") : done,
+        status: open ? last.status : done,
         visits: seen?.visits ?? 0,
       };
     }),

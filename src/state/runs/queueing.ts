@@ -11,6 +11,7 @@ export type ParkReason =
   | "checkpoint"
   | "interaction"
   | "turn"
+  | "timer"
   | "paused"
   | "workflowSourceChanged"
   | "effectAmbiguous"

@@ -38,6 +38,9 @@ export interface RunListRow {
   /** The Pi session whose agent it waits for, and whether that is in a turn of the step. */
   readonly pendingSession: string | null;
   readonly inTurn: boolean;
+  /** When it goes on by itself, for a sleeping run, and what it waits for. */
+  readonly wakeAt: number | null;
+  readonly sleepReason: string | null;
   readonly error: JsonValue | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -110,7 +113,7 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
   q.available_at AS availableAt,
   (SELECT count(*) FROM effects e WHERE e.run_no = r.run_no AND e.purpose = 'action' AND e.status = 'ambiguous') AS ambiguousEffects,
   (SELECT fingerprint FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending') AS pendingDecision,
-  i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary,
+  i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary, t.wake_at AS wakeAt, t.reason AS sleepReason,
   (SELECT session_id FROM agent_requests g WHERE g.run_no = r.run_no AND g.status = 'pending') AS pendingSession,
   EXISTS (SELECT 1 FROM agent_requests g JOIN workflow_turns t USING (request_id) WHERE g.run_no = r.run_no AND t.ended_at IS NULL) AS inTurn,
   r.error, r.created_at AS createdAt, r.updated_at AS updatedAt, r.finished_at AS finishedAt,
@@ -118,7 +121,8 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
   r.continuations
   FROM runs r JOIN resources s USING (resource_no) JOIN run_queue q USING (run_no) JOIN projects p USING (project_no)
   LEFT JOIN node_attempts a ON a.run_no = r.run_no AND a.attempt_no = r.attempt_no
-  LEFT JOIN interactive_requests i ON i.run_no = r.run_no AND i.status = 'pending'`;
+  LEFT JOIN interactive_requests i ON i.run_no = r.run_no AND i.status = 'pending'
+  LEFT JOIN run_timers t ON t.run_no = r.run_no AND t.status = 'pending'`;
 
 type RawRun = Omit<
   RunDetailRow,
@@ -286,12 +290,12 @@ export const reads = (db: ReadDb) => ({
   /** Runs that wait for an answer, by pages, with what they will be continued from. */
   waitingSources: (after: number): WaitingSources[] => waitingSources(db, after),
 
-  /** Number of runs by status; one that is parked with a cause, and for no question or pause, counts as `parked`. */
+  /** Number of runs by status; one that is parked with a cause, and for no question, time or pause, counts as `parked`. */
   counts: (): Record<string, number> =>
     Object.fromEntries(
       db
         .all<{ status: string; n: number }>(
-          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'interaction', 'turn', 'paused', 'effectAmbiguous') THEN 'parked'
+          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'interaction', 'turn', 'timer', 'paused', 'effectAmbiguous') THEN 'parked'
              ELSE r.status END AS status, count(*) AS n FROM runs r JOIN run_queue q USING (run_no) GROUP BY 1`,
         )
         .map(({ status, n }) => [status, n]),

@@ -80,7 +80,8 @@ export function insertRun(tx: Tx, run: NewRun): number {
   return runNo;
 }
 
-function projectNo(tx: Tx, path: string): number {
+/** The number of a project folder, made when it is new. */
+export function projectNo(tx: Tx, path: string): number {
   const found = tx.get<{ no: number }>("SELECT project_no AS no FROM projects WHERE canonical_path = ?", path);
   if (found !== undefined) return found.no;
   return tx.run("INSERT INTO projects (canonical_path, created_at) VALUES (?, ?)", path, tx.now).lastInsertRowid;

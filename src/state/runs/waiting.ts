@@ -1,6 +1,6 @@
 /**
- * A run that waits for a person, and what becomes of it: the parts of the commands of decisions and checkpoints that belong
- * to the run.
+ * A run that waits for a person or a time, and what becomes of it: the parts of the commands of decisions, checkpoints and timers
+ * that belong to the run.
  */
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import { next } from "../../contracts/states.ts";
@@ -11,12 +11,13 @@ import { letGo, parkQueue, requeueRun } from "./queueing.ts";
 import { openAttempt, type RunRow, runByNo } from "./rows.ts";
 
 /** What a run can wait for. */
-export type WaitKind = "decision" | "checkpoint" | "interaction";
+export type WaitKind = "decision" | "checkpoint" | "interaction" | "timer";
 
-const REQUESTED = {
+const WAIT_EVENT = {
   decision: "decisionRequested",
   checkpoint: "checkpointRequested",
   interaction: "interactionRequested",
+  timer: "timerSet",
 } as const;
 
 /**
@@ -43,7 +44,7 @@ export function waitFor(
     run.runNo,
     open.attemptNo,
   );
-  run.status = next("run", run.status, REQUESTED[at.kind]);
+  run.status = next("run", run.status, WAIT_EVENT[at.kind]);
   tx.run("UPDATE runs SET status = ?, updated_at = ? WHERE run_no = ?", run.status, tx.now, run.runNo);
   parkQueue(tx, run.runNo, at.kind, null);
   letGo(tx, run, "exited");

@@ -43,6 +43,8 @@ CREATE TABLE channel_places (
   place TEXT NOT NULL,
   held_until INTEGER NOT NULL DEFAULT 0,
   helped_at INTEGER,
+  -- How full the chat is with alerts and notifications (src/alert/pace.ts).
+  paced INTEGER NOT NULL DEFAULT 0,
   dead_at INTEGER,
   dead_error TEXT,
   moved_to TEXT,

@@ -8,13 +8,15 @@ CREATE TABLE effects (
   short_id TEXT NOT NULL,
   -- Whose event chain tells about it: the run, the decision or the channel.
   resource_no INTEGER NOT NULL REFERENCES resources,
-  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply','notification','message')),
+  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply','notification','message','alert')),
   effect_type TEXT NOT NULL,
   -- What makes it one: unique without an index of its own, because effect_id is its hash.
   idempotency_key TEXT NOT NULL,
   request TEXT NOT NULL,
   request_digest TEXT NOT NULL,
   run_no INTEGER REFERENCES runs,
+  -- Of a pass of a resource manager, instead of a run.
+  managed_no INTEGER REFERENCES managed_resources,
   node_id TEXT,
   recovery TEXT CHECK (recovery IS NULL OR recovery IN ('idempotent','observed','manual')),
   decision_no INTEGER REFERENCES human_decisions,
@@ -45,6 +47,7 @@ CREATE INDEX effects_later ON effects (channel_id, next_attempt_at) WHERE status
 CREATE INDEX effects_applying ON effects (channel_id, place) WHERE status = 'applying';
 CREATE INDEX effects_ambiguous ON effects (effect_no) WHERE status = 'ambiguous';
 CREATE INDEX effects_decision ON effects (decision_no) WHERE decision_no IS NOT NULL;
+CREATE INDEX effects_managed ON effects (managed_no) WHERE managed_no IS NOT NULL;
 CREATE INDEX effects_run ON effects (run_no) WHERE run_no IS NOT NULL;
 
 CREATE TABLE effect_attempts (

@@ -5,6 +5,7 @@
  * Rows that answers and steps write are keyed by numbers in order of creation, and what is large and never changes stands in a table of
  * its own: commands of one batch then share pages, which decides what a commit costs. Each public id has one index, no more.
  */
+import { ALERTS } from "./alerts.ts";
 import { CHANNELS } from "./channels.ts";
 import { DECISIONS } from "./decisions.ts";
 import { EFFECTS } from "./effects.ts";
@@ -20,4 +21,4 @@ export const SCHEMA_NAME = "holdpoint-state";
 export const SCHEMA_VERSION = 1;
 
 /** In the order in which tables refer to each other. */
-export const SCHEMA_V1 = [FOUNDATION, RUNS, STEPS, MANAGED, DECISIONS, CHANNELS, EFFECTS, PI_SESSIONS].join("");
+export const SCHEMA_V1 = [FOUNDATION, RUNS, STEPS, MANAGED, DECISIONS, CHANNELS, EFFECTS, ALERTS, PI_SESSIONS].join("");

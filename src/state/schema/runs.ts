@@ -90,7 +90,7 @@ CREATE TABLE run_continuations (
   run_no INTEGER NOT NULL REFERENCES runs,
   -- Follows the number before it without a gap: it is counted in the run's row.
   number INTEGER NOT NULL CHECK (number >= 0),
-  cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision','checkpoint')),
+  cause_type TEXT NOT NULL CHECK (cause_type IN ('start','decision','checkpoint','timer')),
   cause_id TEXT NOT NULL,
   carried_steps INTEGER NOT NULL,
   created_at INTEGER NOT NULL,

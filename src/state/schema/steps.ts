@@ -71,6 +71,24 @@ CREATE TABLE interactive_requests (
 CREATE INDEX interactive_requests_short ON interactive_requests (short_id);
 CREATE INDEX interactive_requests_pending ON interactive_requests (run_no) WHERE status = 'pending';
 
+-- The time that a sleeping run waits for. The server fires it; no process waits.
+CREATE TABLE run_timers (
+  timer_id TEXT PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  attempt_no INTEGER NOT NULL,
+  node_id TEXT NOT NULL,
+  visit INTEGER NOT NULL,
+  reason TEXT,
+  status TEXT NOT NULL CHECK (status IN ('pending','fired','cancelled')),
+  created_at INTEGER NOT NULL,
+  wake_at INTEGER NOT NULL,
+  settled_at INTEGER,
+  CHECK ((status = 'pending') = (settled_at IS NULL)),
+  UNIQUE (run_no, attempt_no)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX run_timers_pending ON run_timers (run_no) WHERE status = 'pending';
+CREATE INDEX run_timers_due ON run_timers (wake_at) WHERE status = 'pending';
+
 -- Passive messages of a run, numbered through it, once for each node and visit.
 CREATE TABLE notifications (
   notification_id TEXT PRIMARY KEY,

@@ -5,6 +5,7 @@
 import { isFinal, next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
 import { abandonAttempts } from "../effects/gone.ts";
+import { releaseClaims } from "../managed/claim.ts";
 import { closeQueue, letGo, queueAgain } from "../runs/queueing.ts";
 import { runByNo, SERVER_ACTOR } from "../runs/rows.ts";
 import type { Tx } from "../tx.ts";
@@ -26,6 +27,7 @@ export const recover = defineCommand("server.recover", (tx, input: { epoch: numb
   );
   const runnersOrphaned = orphanRunners(tx, input.epoch);
   const runsRequeued = requeue(tx, input.epoch);
+  releaseClaims(tx);
   const { notSent, ambiguous } = abandonAttempts(tx, { channelId: null, adapterEpoch: null });
   const report = { runnersOrphaned, runsRequeued, attemptsNotSent: notSent, attemptsAmbiguous: ambiguous };
   tx.event(tx.resource("server", "server"), {

@@ -4,7 +4,8 @@
  */
 import { PI } from "../../contracts/config.ts";
 import { defineCommand } from "../command.ts";
-import { beginPart, partByReference, storeReference } from "../effects/parts.ts";
+import { partByReference } from "../effects/part-rows.ts";
+import { beginPart, storeReference } from "../effects/parts.ts";
 import {
   attemptOf,
   effectById,

@@ -23,7 +23,14 @@ import { RunJournal } from "./journal.ts";
 import { performAction } from "./perform-action.ts";
 import { performAgent } from "./perform-agent.ts";
 import { performShell } from "./perform-shell.ts";
-import { performCheckpoint, performCompute, performDecision, performNotify, performSettingsRoute } from "./perform.ts";
+import {
+  performCheckpoint,
+  performCompute,
+  performDecision,
+  performNotify,
+  performSettingsRoute,
+  performSleep,
+} from "./perform.ts";
 import type { Performance, Performed } from "./performed.ts";
 import type { RunScope } from "./scopes.ts";
 import { processTimers, type EngineTimers } from "./timers.ts";
@@ -197,6 +204,8 @@ export class Engine {
         return performNotify(node, performance);
       case "checkpoint":
         return performCheckpoint(node, performance);
+      case "sleep":
+        return performSleep(node, performance);
       case "humanDecision":
         return performDecision(node, performance);
       case "settingsRoute":

@@ -13,6 +13,7 @@ import type { IncludeTransition, MountState } from "../../contracts/include.ts";
 import type { NodeResult, Position, StepEntry } from "../../contracts/protocol/runner.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { SettingsVersion } from "../../contracts/settings.ts";
+import type { SleepWake } from "../../contracts/sleep.ts";
 import type { UpdateEnvelope, UpdateReceipt } from "../../contracts/update.ts";
 import type { ExecutedStep } from "../context.ts";
 import type { RunEnd } from "../rules/after-step.ts";
@@ -64,6 +65,16 @@ export interface CheckpointAsked {
   readonly content: JsonValue;
   /** One line for lists. */
   readonly summary: string | undefined;
+}
+
+/** A time that the run waits for. */
+export interface SleepAsked {
+  readonly step: number;
+  readonly nodeId: string;
+  readonly visit: number;
+  readonly wake: SleepWake;
+  /** What it waits for; one line for lists. */
+  readonly reason: string | undefined;
 }
 
 /** A passive message: no model turn begins because of it. */
@@ -165,6 +176,8 @@ export interface EngineHost {
   ): Promise<AgentOutcome>;
   /** As `requestDecision`: the answer becomes the output. */
   requestCheckpoint?(asked: CheckpointAsked): Promise<{ kind: "parked" } | { kind: "answered"; output: JsonValue }>;
+  /** As `requestDecision`; the host says when it was due and when the run went on. */
+  requestSleep?(asked: SleepAsked): Promise<{ kind: "parked" } | { kind: "answered"; output: JsonValue }>;
   /** Stores the message once for each node and visit, with the number it has in the run. Rejects: the node fails. */
   notify?(asked: NotificationAsked): Promise<{ readonly index: number }>;
   /** Rejects with `updateRefused` when it comes too often or the attempt is over; nothing else follows from that. */
@@ -189,5 +202,8 @@ export interface ResumeState {
 /** How the execution ended here; the run itself may go on elsewhere. */
 export type EngineEnd =
   | { readonly kind: "finished"; readonly end: RunEnd; readonly output: JsonValue | undefined }
-  | { readonly kind: "parked"; readonly reason: "decision" | "checkpoint" | "interaction" | "effectAmbiguous" }
+  | {
+      readonly kind: "parked";
+      readonly reason: "decision" | "checkpoint" | "interaction" | "sleep" | "effectAmbiguous";
+    }
   | { readonly kind: "stopped"; readonly reason: string };

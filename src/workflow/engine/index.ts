@@ -18,6 +18,7 @@ export type {
   NotificationAsked,
   ResumeState,
   SettingsAsked,
+  SleepAsked,
   UpdateAsked,
   Validate,
 } from "./host.ts";

@@ -1,12 +1,14 @@
 /** How the nodes without effects of their own are executed: the pure ones, and those that hand something over. */
 import { HoldpointError } from "../../contracts/errors.ts";
 import { NOTIFY, WORKFLOW } from "../../contracts/limits.ts";
+import { sleepWake } from "../../contracts/sleep.ts";
 import type { CheckpointNode } from "../checkpoint.ts";
 import { timeoutOf } from "../definition.ts";
 import type { HumanDecisionNode } from "../human.ts";
 import type { ComputeNode } from "../nodes.ts";
 import type { NotifyNode } from "../notify.ts";
 import type { SettingsRouteNode } from "../settings.ts";
+import type { SleepNode } from "../sleep.ts";
 import type { Called } from "./attempt.ts";
 import { describe, failing, needed, outputOf, reading, type Performance, type Performed } from "./performed.ts";
 import { toJson } from "./values.ts";
@@ -77,6 +79,24 @@ export function performCheckpoint(node: CheckpointNode, performance: Performance
     const asked = { step, nodeId, visit, content: shown, summary: summary?.slice(0, WORKFLOW.titleChars) };
     const reply = await wait(host.requestCheckpoint?.(asked) ?? never());
     if (reply.kind === "parked") return { kind: "parked", reason: "checkpoint" };
+    return outputOf({ kind: "returned", value: reply.output }, nodeId, host.valueBytes);
+  });
+}
+
+/** Sleeps: the time is made, then the run waits for it without a process. */
+export function performSleep(node: SleepNode, performance: Performance): Promise<Performed> {
+  const { host, position, wait } = performance;
+  const { nodeId, step, visit } = position;
+  return failing(nodeId, async () => {
+    const value: unknown = await describe(performance, node.wake.value, WORKFLOW.nodeTimeoutMs);
+    const reason: unknown = await describe(performance, node.reason, WORKFLOW.nodeTimeoutMs);
+    if (reason !== undefined && typeof reason !== "string") throw notText("reason", nodeId, reason);
+    const wake = sleepWake(node.wake.kind, value, `The sleep "${nodeId}"`);
+    needed(host, "requestSleep", `Sleep "${nodeId}"`);
+    await wait(host.barrier());
+    const asked = { step, nodeId, visit, wake, reason: reason?.slice(0, WORKFLOW.titleChars) };
+    const reply = await wait(host.requestSleep?.(asked) ?? never());
+    if (reply.kind === "parked") return { kind: "parked", reason: "sleep" };
     return outputOf({ kind: "returned", value: reply.output }, nodeId, host.valueBytes);
   });
 }

@@ -23,6 +23,7 @@ export function holdLimit(node: NodeSnapshot, begun: boolean): number | null {
       return AGENT.describeMs;
     case "notify":
     case "checkpoint":
+    case "sleep":
     case "humanDecision":
       return WORKFLOW.nodeTimeoutMs;
   }

@@ -1,4 +1,5 @@
 /** The scenarios by name. Each one ends the same way with and without a fault. */
+import { alarms } from "./alarm.ts";
 import { asking } from "./asking.ts";
 import { control } from "./control.ts";
 import { delivery } from "./delivery.ts";
@@ -9,6 +10,7 @@ import type { Scenario } from "./scenario.ts";
 import { work } from "./work.ts";
 
 export const SCENARIOS = {
+  ...alarms,
   ...asking,
   ...control,
   ...delivery,

@@ -1,8 +1,8 @@
 // Everything a run can hand over besides steps and decisions: it begins inside a mount, tells its progress, makes a value that is
-// too large for a frame, sends a message, runs a command, stops at a checkpoint, and decides by settings that are changed meanwhile.
+// too large for a frame, sends a message, runs a command, sleeps for a moment, stops at a checkpoint, and decides by settings that are changed meanwhile.
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   action,
   allowSettingsPath,
@@ -14,6 +14,7 @@ import {
   notify,
   settingsRoute,
   shell,
+  sleep,
   workflowSettings,
 } from "holdpoint";
 
@@ -62,11 +63,12 @@ export default defineWorkflow({
       effect: idempotentEffect("list"),
       exec: () => ({ command: "/bin/echo", args: ["listed"] }),
     }),
+    nap: sleep({ ms: 20, reason: "A moment" }),
     look: checkpoint({ summary: "Look at the study" }),
     gate: compute({
       run: async ({ input }) => {
         writeFileSync(join((input as Input).folder, "at-gate"), "");
-        while (!existsSync(join((input as Input).folder, "gate"))) await sleep(5);
+        while (!existsSync(join((input as Input).folder, "gate"))) await pause(5);
         return null;
       },
     }),
@@ -76,7 +78,8 @@ export default defineWorkflow({
   edges: [
     { from: "study.done", to: "tell" },
     { from: "tell", to: "list" },
-    { from: "list", to: "look" },
+    { from: "list", to: "nap" },
+    { from: "nap", to: "look" },
     { from: "look", to: "gate" },
     { from: "gate", to: "more" },
     { from: "more", switch: { on: "$.rounds", cases: { "1": "end", "2": "end" } } },

@@ -1,5 +1,6 @@
 /** Control of runs by an operator, and runs that a resource manager asks for. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ResourceClaim } from "../../../src/state/store.ts";
 import { makeWorld, type World } from "./world.ts";
 
 let world: World;
@@ -151,12 +152,34 @@ describe("follow-ups", () => {
 });
 
 describe("a run that a manager asks for", () => {
-  const request = (input: object) => ({
-    owner: "deployments/shop",
+  /** A pass of a resource, in which runs are asked for. */
+  const passOf = async (): Promise<ResourceClaim> => {
+    const ref = { projectPath: world.folder, manager: "deployments", key: "shop" };
+    await world.store.managed.apply({
+      ...ref,
+      spec: {},
+      initialStatus: {},
+      lane: "test",
+      source: "builtin:test@1",
+      sources: [],
+      expectedVersion: null,
+      receipt: null,
+      actor: { type: "human", id: "uid:1" },
+    });
+    const claimed = await world.store.managed.claim({
+      lane: "test",
+      reconcileId: "pass",
+      serverEpoch: world.core.epoch,
+      held: [],
+    });
+    if (claimed === null) throw new Error("nothing is due");
+    return claimed.claim;
+  };
+  const request = (claim: ResourceClaim, input: object) => ({
+    claim,
     requestKey: "roll-out-7",
     workflow: "one",
     workflowPath: `${world.folder}/one.workflow.ts`,
-    projectPath: world.folder,
     input: input as never,
   });
 
@@ -169,61 +192,58 @@ describe("a run that a manager asks for", () => {
         resolve();
       };
     });
+    const claim = await passOf();
     const [first, second] = await Promise.all([
-      world.core.managed.ensure(request({ n: 1 })),
-      world.core.managed.ensure(request({ n: 1 })),
+      world.core.managed.ensure(request(claim, { n: 1 })),
+      world.core.managed.ensure(request(claim, { n: 1 })),
     ]);
     expect(second.runId).toBe(first.runId);
     expect(first).toMatchObject({ status: "pending", completedAt: null });
-    expect(await world.refusal(world.core.managed.ensure(request({ n: 2 })))).toBe("idempotencyConflict");
+    expect(await world.refusal(world.core.managed.ensure(request(claim, { n: 2 })))).toBe("idempotencyConflict");
     await done;
     expect(completed).toEqual(["roll-out-7 succeeded"]);
-    expect(world.core.managed.observe("deployments/shop", "roll-out-7")).toMatchObject({
+    expect(world.core.managed.observe(claim.uid, "roll-out-7")).toMatchObject({
       runId: first.runId,
       status: "succeeded",
       attempts: 1,
       error: null,
     });
-    expect(world.core.managed.observe("deployments/shop", "other")).toBeNull();
-    expect(world.store.read.managed.byOwner("deployments/shop")).toHaveLength(1);
+    expect(world.core.managed.observe(claim.uid, "other")).toBeNull();
+    expect(world.store.read.managed.byOwner(claim.uid)).toHaveLength(1);
     expect((await world.call("run.list", { limit: 9, before: null })).result.runs).toHaveLength(1);
   });
 
   it("that failed says why, and one that was cancelled is interrupted; neither can be completed before its end", async () => {
     world.put("one.workflow.ts", ONE);
-    const failed = await world.core.managed.ensure(request({ fail: "no" }));
+    const claim = await passOf();
+    const failed = await world.core.managed.ensure(request(claim, { fail: "no" }));
     await world.until(failed.runId, (view) => view.run.status === "failed");
-    await world.until(
-      failed.runId,
-      () => world.core.managed.observe("deployments/shop", "roll-out-7")?.status === "failed",
-    );
-    expect(world.core.managed.observe("deployments/shop", "roll-out-7")?.error).toMatchObject({ kind: "nodeFailed" });
+    await world.until(failed.runId, () => world.core.managed.observe(claim.uid, "roll-out-7")?.status === "failed");
+    expect(world.core.managed.observe(claim.uid, "roll-out-7")?.error).toMatchObject({ kind: "nodeFailed" });
 
     world.put("hold.workflow.ts", HOLD);
     const asked = {
-      ...request({}),
+      ...request(claim, {}),
       requestKey: "k2",
       workflow: "hold",
       workflowPath: `${world.folder}/hold.workflow.ts`,
     };
     const held = await world.core.managed.ensure(asked);
     await world.until(held.runId, (view) => view.run.status === "waiting");
-    expect(world.core.managed.observe("deployments/shop", "k2")?.status).toBe("waiting");
+    expect(world.core.managed.observe(claim.uid, "k2")?.status).toBe("waiting");
     expect(await world.refusal(world.store.managed.complete({ requestId: held.requestId }))).toBe("runState");
     await world.call("run.cancel", { run: held.runId, reason: null });
-    await world.until(held.runId, () => world.core.managed.observe("deployments/shop", "k2")?.status === "interrupted");
+    await world.until(held.runId, () => world.core.managed.observe(claim.uid, "k2")?.status === "interrupted");
   });
 
   it("that ended while no server ran is completed by the next one", async () => {
     world.put("one.workflow.ts", ONE);
     world.core.managed.stop();
-    const run = await world.core.managed.ensure(request({ n: 1 }));
+    const claim = await passOf();
+    const run = await world.core.managed.ensure(request(claim, { n: 1 }));
     await world.until(run.runId, (view) => view.run.status === "completed");
     expect(world.store.read.managed.due()).toHaveLength(1);
     await world.restart();
-    await world.until(
-      run.runId,
-      () => world.core.managed.observe("deployments/shop", "roll-out-7")?.status === "succeeded",
-    );
+    await world.until(run.runId, () => world.core.managed.observe(claim.uid, "roll-out-7")?.status === "succeeded");
   });
 });
