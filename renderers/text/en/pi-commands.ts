@@ -87,6 +87,22 @@ export function piTooOld(version: string, oldest: string): string {
   return `Holdpoint needs Pi ${oldest} or newer; this is ${version}. Some of it may not work.`;
 }
 
+export const noResources = "There is no managed resource here.";
+
+export function resourceApplied(outcome: string, generation: number): string {
+  return `The resource is ${outcome} (generation ${generation}).`;
+}
+
+export function passDue(when: string): string {
+  return `Its next pass is due ${when}.`;
+}
+
+export const resourceDeleted = "The resource is deleted.";
+
+export function deletionRequested(finalizers: readonly string[]): string {
+  return `Its deletion is requested; it waits for ${list(finalizers.map((one) => short(one, CUT.given)), "and")}.`;
+}
+
 export const noChannels = "No channel is configured.";
 
 export function trouble(text: string): string {

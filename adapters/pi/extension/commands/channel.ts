@@ -36,7 +36,8 @@ export const CHANNEL_WORDS: Readonly<Record<string, Command>> = {
 
 export const channelCommand: Command = (request, tools) => {
   const [word, rest] = takeWord(request.line);
-  const command = CHANNEL_WORDS[word === "" ? "status" : word];
+  const name = word === "" ? "status" : word;
+  const command = Object.hasOwn(CHANNEL_WORDS, name) ? CHANNEL_WORDS[name] : undefined;
   if (command === undefined) throw new Refusal(words.unknownWord(word, Object.keys(CHANNEL_WORDS)));
   return command({ ...request, line: rest }, tools);
 };

@@ -59,10 +59,9 @@ export const WORKFLOW_WORDS: Readonly<Record<string, Command>> = {
 
 export const workflowCommand: Command = (request, tools) => {
   const [word, rest] = takeWord(request.line);
-  const command = WORKFLOW_WORDS[word === "" ? "list" : word];
-  if (command !== undefined && Object.hasOwn(WORKFLOW_WORDS, word === "" ? "list" : word))
-    return command({ ...request, line: rest }, tools);
-  return start(word, rest, tools.actions);
+  const name = word === "" ? "list" : word;
+  const command = Object.hasOwn(WORKFLOW_WORDS, name) ? WORKFLOW_WORDS[name] : undefined;
+  return command === undefined ? start(word, rest, tools.actions) : command({ ...request, line: rest }, tools);
 };
 
 function start(workflow: string, rest: string, actions: Parameters<Command>[1]["actions"]): Promise<string> {
