@@ -198,7 +198,13 @@ export class PiRpc {
   }
 
   #said(): string {
-    const lately = this.records.slice(-12).map(({ message, method, type }) => ({ type, method, message }));
-    return `Notices: ${JSON.stringify(this.notices)}. Lately: ${JSON.stringify(lately).slice(0, 2_000)}. ${this.#stderr.slice(-500)}`;
+    const telling = new Set(["tool_execution_end", "extension_error", "agent_start", "agent_settled"]);
+    const lately = this.records.filter(({ type }) => telling.has(type)).slice(-8);
+    return [
+      `Notices: ${JSON.stringify(this.notices)}`,
+      `Widget: ${JSON.stringify(this.widget)}`,
+      `Lately: ${JSON.stringify(lately).slice(0, 2_000)}`,
+      this.#stderr.slice(-500),
+    ].join("\n");
   }
 }

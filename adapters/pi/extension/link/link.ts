@@ -85,6 +85,7 @@ export class Link {
         this.#arm();
         return onState("over", why);
       }
+      life.trouble("link", ended);
       onState("lost", why);
       const ceiling = Math.min(PI_CONNECT.backoffMaxMs, PI_CONNECT.backoffMinMs * 2 ** Math.min(failures, 10));
       failures += 1;
