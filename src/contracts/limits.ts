@@ -575,6 +575,8 @@ export const PI_TOOL = {
 
 /** A bare `/workflow answer`, which names no decision (CONTRACTS 0.13). */
 export const PI_ANSWER = {
+  /** An answer waits so long for a link that was lost. */
+  linkMs: 5_000,
   /** The only card must have been there for so long. */
   shownMs: 2_000,
   /** After another decision of the run was settled. */

@@ -22,7 +22,7 @@ export function completing(host: CompletionHost): (current: CompletionProvider) 
     ...(current.triggerCharacters === undefined ? {} : { triggerCharacters: current.triggerCharacters }),
     getSuggestions: async (lines, line, column, options) => {
       const ours = line === 0 ? suggestions((lines[0] ?? "").slice(0, column), host) : undefined;
-      return ours ?? (await current.getSuggestions(lines, line, column, options));
+      return ours === undefined ? current.getSuggestions(lines, line, column, options) : ours;
     },
     applyCompletion: (lines, line, column, item, prefix) => {
       if (line !== 0 || !LINE.test(lines[0] ?? "")) return current.applyCompletion(lines, line, column, item, prefix);
@@ -39,16 +39,20 @@ export function completing(host: CompletionHost): (current: CompletionProvider) 
   });
 }
 
-/** What can stand at the end of the text before the cursor; undefined when that is not ours to say. */
+/**
+ * What can stand at the end of the text before the cursor; undefined when that is not ours to say. Null when the word is whole:
+ * an open list would take the Enter that sends the line.
+ */
 export function suggestions(
   before: string,
   host: CompletionHost,
-): { items: CompletionItem[]; prefix: string } | undefined {
+): { items: CompletionItem[]; prefix: string } | null | undefined {
   const rest = LINE.exec(before)?.[1];
   if (rest === undefined) return undefined;
   const given = rest.trimStart().split(/\s+/);
   const prefix = given.at(-1) ?? "";
   const items = itemsAfter(given.slice(0, -1), host).filter(({ value }) => value.startsWith(prefix));
+  if (items.some(({ value }) => value === prefix)) return null;
   return items.length === 0 ? undefined : { items, prefix };
 }
 

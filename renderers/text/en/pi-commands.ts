@@ -100,7 +100,10 @@ export function passDue(when: string): string {
 export const resourceDeleted = "The resource is deleted.";
 
 export function deletionRequested(finalizers: readonly string[]): string {
-  return `Its deletion is requested; it waits for ${list(finalizers.map((one) => short(one, CUT.given)), "and")}.`;
+  return `Its deletion is requested; it waits for ${list(
+    finalizers.map((one) => short(one, CUT.given)),
+    "and",
+  )}.`;
 }
 
 export const noChannels = "No channel is configured.";

@@ -76,7 +76,7 @@ export const sessions: readonly Case[] = [
         await session.notice(/only when a person typed it/);
         assert.ok(session.probed.some(({ input, source }) => source === "extension" && input?.includes(fingerprint)));
         await session.prompt(`/workflow answer ${fingerprint} approve`);
-        await session.notice(/rpcAnswers/);
+        await session.notice(/not allowed here.*rpcAnswers/);
         const [still] = (await client.call("decision.list", { all: true })).decisions;
         assert.equal(still?.status, "pending");
         assert.equal(session.alive, true);

@@ -17,7 +17,10 @@ export interface Entry {
   readonly type: string;
   readonly customType?: string;
   readonly content?: unknown;
-  readonly details?: { readonly messageId?: string; readonly message?: { readonly kind?: string; readonly reason?: string } };
+  readonly details?: {
+    readonly messageId?: string;
+    readonly message?: { readonly kind?: string; readonly reason?: string };
+  };
   readonly data?: Entry["details"];
 }
 

@@ -61,7 +61,7 @@ export interface World {
   readonly scope: Scope;
   readonly stage: Stage;
   readonly home: TestHome;
-  server: ServerProcess;
+  readonly server: ServerProcess;
   readonly client: HoldpointClient;
   /** Starts a Pi in the project. */
   readonly pi: (options?: Partial<PiOptions>) => PiRpc;
@@ -75,7 +75,11 @@ export interface WorldOptions extends HomeOptions {
 const USER = `uid:${process.getuid?.() ?? 0}`;
 
 /** Runs a case in a world of its own; everything in it is gone afterwards. */
-export async function inWorld(stage: Stage, options: WorldOptions, use: (world: World) => Promise<void>): Promise<void> {
+export async function inWorld(
+  stage: Stage,
+  options: WorldOptions,
+  use: (world: World) => Promise<void>,
+): Promise<void> {
   const scope = new Scope();
   try {
     const home = makeHome(scope, {
@@ -92,7 +96,14 @@ export async function inWorld(stage: Stage, options: WorldOptions, use: (world: 
     writeFileSync(`${folder}/quick.workflow.ts`, QUICK);
     const server = await startServer(scope, home);
     const from = await client(scope, home);
-    await use({ scope, stage, home, server, client: from, pi: (own = {}) => new PiRpc(scope, { stage, home, ...own }) });
+    await use({
+      scope,
+      stage,
+      home,
+      server,
+      client: from,
+      pi: (own = {}) => new PiRpc(scope, { stage, home, ...own }),
+    });
   } finally {
     await scope.close();
   }

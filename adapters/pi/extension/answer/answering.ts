@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { piCommands as words } from "../../../../renderers/text/en.ts";
 import { resolutionLine } from "../../../../renderers/terminal/story.ts";
+import { PI_ANSWER } from "../../../../src/contracts/limits.ts";
 import type { SessionDecision, SessionView } from "../../../../src/contracts/pi/session-view.ts";
 import { Refusal, type Actions } from "../actions.ts";
 import { jsonOrText, type CommandRequest } from "../commands/request.ts";
@@ -20,7 +21,7 @@ type Input = "interactive" | "rpc" | "dialog";
 
 export interface AnsweringHost {
   readonly life: Life;
-  readonly link: Pick<Link, "ask" | "live">;
+  readonly link: Pick<Link, "ask" | "whenLive">;
   readonly service: Pick<Service, "call">;
   readonly actions: Actions;
   readonly view: () => SessionView | undefined;
@@ -88,7 +89,7 @@ export class Answering {
     bare: boolean,
   ): Promise<string> {
     // An answer must not be given long after the person gave it: what they saw may have changed.
-    if (!this.#host.link.live) throw new Refusal(words.noLink);
+    if (!(await this.#host.link.whenLive(PI_ANSWER.linkMs))) throw new Refusal(words.noLink);
     const eventId = `pi-${randomUUID()}`;
     const reply = await this.#host.link.ask({
       type: "answer",
@@ -100,6 +101,6 @@ export class Answering {
       input,
       bare,
     });
-    return reply.text;
+    return reply.error === null ? reply.text : `${reply.text} ${reply.error.remedy}`;
   }
 }

@@ -10,7 +10,12 @@ import { json, needed, type Command, type CommandRequest } from "./request.ts";
 export const MANAGER_WORDS: Readonly<Record<string, Command>> = {
   list: async ({ context, line }, { service }) => {
     const [manager] = takeWord(line);
-    const payload = { projectPath: context.cwd, manager: manager === "" ? null : manager, after: null, limit: PAGE.rows };
+    const payload = {
+      projectPath: context.cwd,
+      manager: manager === "" ? null : manager,
+      after: null,
+      limit: PAGE.rows,
+    };
     const { more, resources } = await service.call("resourceManager.list", payload);
     if (resources.length === 0) return words.noResources;
     const lines = resources.map(({ deletionAt, failures, key, manager: name, outcome, ready, readyReason }) => {
@@ -26,15 +31,21 @@ export const MANAGER_WORDS: Readonly<Record<string, Command>> = {
     const { conditions, workflowRun } = resource.status;
     const lines = [
       `${clean(resource.metadata.resourceManager)} ${clean(resource.metadata.key)}, generation ${resource.metadata.generation}`,
-      ...conditions.map(({ message, reason, status, type }) =>
-        `  ${clean(type)}: ${status} (${clean(reason)})${message === undefined ? "" : ` ${clean(message)}`}`,
+      ...conditions.map(
+        ({ message, reason, status, type }) =>
+          `  ${clean(type)}: ${status} (${clean(reason)})${message === undefined ? "" : ` ${clean(message)}`}`,
       ),
       `  spec: ${clean(JSON.stringify(resource.spec))}`,
     ];
-    if (lastPass !== null) lines.push(`  last pass ${when(lastPass.at)}: ${lastPass.outcome}${lastPass.error === null ? "" : `, ${clean(lastPass.error.message)}`}`);
+    if (lastPass !== null)
+      lines.push(
+        `  last pass ${when(lastPass.at)}: ${lastPass.outcome}${lastPass.error === null ? "" : `, ${clean(lastPass.error.message)}`}`,
+      );
     if (queue !== null) lines.push(`  next pass ${when(queue.availableAt)} (${clean(queue.reason)})`);
-    if (workflowRun !== undefined) lines.push(`  run ${workflowRun.runId ?? workflowRun.requestId}: ${workflowRun.state}`);
-    for (const { requestKey, runId, state } of children) lines.push(`  run ${runId} for ${clean(requestKey)}: ${state}`);
+    if (workflowRun !== undefined)
+      lines.push(`  run ${workflowRun.runId ?? workflowRun.requestId}: ${workflowRun.state}`);
+    for (const { requestKey, runId, state } of children)
+      lines.push(`  run ${runId} for ${clean(requestKey)}: ${state}`);
     return lines.join("\n");
   },
   apply: async (request, { service }) => {

@@ -64,7 +64,7 @@ export class Link {
   /** Resolves as soon as the link is live; with false when it is not after so long, or never will be. */
   async whenLive(ms: number): Promise<boolean> {
     const { life } = this.#host;
-    for (const end = Date.now() + ms; !this.#ready && !this.#over && !life.over && Date.now() < end; )
+    for (const end = Date.now() + ms; !this.#ready && !this.#over && !life.over && Date.now() < end;)
       await Promise.race([life.pause(end - Date.now()), this.#turned]);
     return this.#ready;
   }
