@@ -50,7 +50,8 @@ export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
 /** The frame with its content for this reader. */
 export function forReader(frame: Frame, reader: Reader | undefined): Frame {
   const { content } = frame;
-  if (content === null || reader === undefined) return frame;
+  // Messages of a session name no times.
+  if (content === null || reader === undefined || content.kind === "session") return frame;
   if (content.kind !== "card") return { ...frame, content: { ...content, ...reader } };
   return { ...frame, content: { ...content, card: { ...content.card, ...reader } } };
 }
