@@ -1,4 +1,5 @@
 /** Scenarios about a run of a Pi session: a step that its agent does, and one that it never finishes. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import type { FakeSession } from "../../harness/pi-session.ts";
@@ -7,6 +8,8 @@ import type { Stage } from "../stage.ts";
 import { runOf, untilEnded, type Scenario } from "./scenario.ts";
 
 const SESSION = fileURLToPath(new URL("../workflows/session.workflow.ts", import.meta.url));
+/** Pause between two looks; nothing depends on it. */
+const LOOK_MS = 100;
 const TURN = "turn-of-the-person";
 
 /** The last message of the step, once it is there. */
@@ -95,13 +98,12 @@ async function startFrom(stage: Stage, title: string, turn: string | null): Prom
 
 /** Lets time pass until something is done. */
 async function withTime<T>(stage: Stage, ms: number, work: () => Promise<T>): Promise<T> {
-  let done = false;
-  const working = work().finally(() => (done = true));
-  while (!done) {
+  const working = work().then((value) => ({ value }));
+  for (;;) {
     await stage.advance(ms);
-    await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 100))]);
+    const done = await Promise.race([working, sleep(LOOK_MS, null)]);
+    if (done !== null) return done.value;
   }
-  return working;
 }
 
 export const sessions = { session, late } as const;
