@@ -1,4 +1,5 @@
 // Fast tests run on the sources; e2e and crash tests run what was built. One project each, so that parts can be timed and chosen.
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -22,6 +23,19 @@ const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}
 
 const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
+/** The newest revision of each built-in workflow, by both names under which the package exports them. */
+const builtins = Object.entries(exportsOfPackage())
+  .filter(([name]) => /^\.\/(?:workflows|builtins)\//.test(name))
+  .map(([name, { default: file }]) => ({
+    find: name.replace(".", "holdpoint"),
+    replacement: source(file.replace(/^\.\/dist\//, "").replace(/js$/, "ts")),
+  }));
+
+function exportsOfPackage(): Record<string, { default: string }> {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { exports: Record<string, { default: string }> }).exports;
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   resolve: {
@@ -30,6 +44,7 @@ export default defineConfig({
       { find: /^holdpoint$/, replacement: source("src/workflow/index.ts") },
       { find: /^@osolmaz\/pi-workflows$/, replacement: source("src/workflow/index.ts") },
       { find: /^holdpoint\/builtins$/, replacement: source("src/builtins/index.ts") },
+      ...builtins,
       { find: /^holdpoint\/testing$/, replacement: source("src/testing/index.ts") },
     ],
   },

@@ -100,8 +100,8 @@ export class Attempts {
       return { outcome: "rejected", error: toErrorRecord(error) };
     }
     const { effectId, attempt } = perform;
-    // An edit or a deletion is one call on one message; only a post goes through all parts.
-    const post = perform.op === "post";
+    // An edit or a deletion is one call on one message; only what is new goes through all parts.
+    const post = perform.op === "post" || perform.op === "document";
     const first = post ? perform.fromPart : (perform.part ?? 1);
     const last = post ? of : first;
     for (let part = first; part <= last; part += 1) {

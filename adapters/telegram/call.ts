@@ -149,15 +149,14 @@ export class BotClient {
 
 type FetchInit = { method?: string; headers?: Record<string, string>; body?: unknown; signal?: AbortSignal };
 
-/** A `fetch` of the kind grammY needs: JSON both ways, no redirects, and a note of how far the request came. */
+/** A `fetch` of the kind grammY needs: JSON or a form with a file to the service, JSON back, no redirects, and a note of how far the request came. */
 function recordingFetch(request: typeof https.request, agent: http.Agent): typeof fetch {
-  const perform = (url: string | URL, init: FetchInit): Promise<unknown> =>
+  const perform = (url: string | URL, init: FetchInit, body: Buffer): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const progress = progressOf.getStore() ?? { phase: "none", status: null, serviceAt: null, body: undefined };
-      const { signal, body } = init;
+      const { signal } = init;
       if (signal?.aborted) return reject(new Error("stopped before it was sent"));
-      if (typeof body !== "string") return reject(new Error("only JSON requests are supported"));
-      const headers = { ...init.headers, "content-length": Buffer.byteLength(body) };
+      const headers = { ...init.headers, "content-length": body.length };
       const outgoing = request(url, { method: init.method ?? "POST", headers, agent });
       const abort = (): void => void outgoing.destroy(new Error("stopped while it was under way"));
       signal?.addEventListener("abort", abort);
@@ -184,7 +183,16 @@ function recordingFetch(request: typeof https.request, agent: http.Agent): typeo
       });
       outgoing.end(body);
     });
-  return perform as unknown as typeof fetch;
+  return (async (url: string | URL, init: FetchInit) =>
+    perform(url, init, await bytesOf(init.body))) as unknown as typeof fetch;
+}
+
+/** The whole body before a connection is made: JSON, or a form with a file. */
+async function bytesOf(body: unknown): Promise<Buffer> {
+  if (typeof body === "string") return Buffer.from(body);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body as AsyncIterable<Uint8Array>) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** Notes the moment from which bytes of the request can be on the wire: with TLS after its handshake. */

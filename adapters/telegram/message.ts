@@ -1,4 +1,5 @@
 /** Content → the arguments of sendMessage and editMessageText. Explicit entities only, never a parse mode. */
+import { InputFile } from "grammy";
 import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../src/contracts/errors.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
@@ -7,6 +8,7 @@ import type { MessageContent, Perform } from "../../src/contracts/protocol/chann
 import {
   renderAlert,
   renderCard,
+  renderDocument,
   renderNotification,
   renderReply,
   wordsIn,
@@ -18,9 +20,11 @@ import { TOKEN_PREFIX } from "./inbound.ts";
 
 export type Arguments = Record<string, unknown>;
 
-/** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one. */
+/** The messages that show the content of an attempt, at least one; a deletion has no content and counts as one, and so does a document. */
 export function partCount(perform: Perform): number {
-  return perform.content === null ? 1 : render(perform.content, perform.destination).length;
+  return perform.content === null || perform.op === "document"
+    ? 1
+    : render(perform.content, perform.destination).length;
 }
 
 /**
@@ -44,6 +48,13 @@ export function messageArguments(perform: Perform, part: number): Arguments {
     link_preview_options: { is_disabled: true },
     ...(markup === null ? {} : { reply_markup: markup }),
   };
+}
+
+/** The file and the caption of a document. */
+export function documentArguments({ content }: Perform): Arguments {
+  if (content?.kind !== "card") throw new HoldpointError("protocolRejected", "A document needs a card.");
+  const { caption, name, text } = renderDocument(content.card);
+  return { document: new InputFile(Buffer.from(text), name), caption };
 }
 
 /** Says that the marks are missing, where there is room for it. */

@@ -7,7 +7,7 @@ import { ADAPTER, DELIVERY } from "../../src/contracts/limits.ts";
 import type { Perform } from "../../src/contracts/protocol/channel.ts";
 import type { SendResult } from "../channel/transport.ts";
 import { isObject, type BotClient, type CallResult } from "./call.ts";
-import { messageArguments, type Arguments } from "./message.ts";
+import { documentArguments, messageArguments, type Arguments } from "./message.ts";
 
 type Refusal = Exclude<CallResult<unknown>, { outcome: "accepted" }>;
 type Rejection = Extract<Refusal, { outcome: "rejected" }>;
@@ -37,7 +37,7 @@ export async function sendPart(clients: SendClients, perform: Perform, part: num
 
 /** Builds the whole request; the returned function sends it. */
 function prepare(clients: SendClients, perform: Perform, part: number): () => Promise<SendResult> {
-  if (perform.op === "post") {
+  if (perform.op === "post" || perform.op === "document") {
     const { chat, topic } = targetOf(perform.destination);
     const target = {
       chat_id: chat,
@@ -46,8 +46,12 @@ function prepare(clients: SendClients, perform: Perform, part: number): () => Pr
       ...(perform.protect === true ? { protect_content: true } : {}),
       ...(perform.silent === true ? { disable_notification: true } : {}),
     };
+    if (perform.op === "document") {
+      const payload = { ...documentArguments(perform), ...target };
+      return () => post(clients, "sendDocument", { chat, topic }, payload);
+    }
     const payload = { ...messageArguments(perform, part), ...target };
-    return () => post(clients, chat, topic, payload);
+    return () => post(clients, "sendMessage", { chat, topic }, payload);
   }
   const key = keyOf(perform.reference);
   if (perform.op === "delete") return () => remove(clients.caller, key);
@@ -57,11 +61,11 @@ function prepare(clients: SendClients, perform: Perform, part: number): () => Pr
 
 async function post(
   { caller, poster }: SendClients,
-  chat: string,
-  topic: string | null,
+  method: "sendMessage" | "sendDocument",
+  { chat, topic }: { readonly chat: string; readonly topic: string | null },
   payload: Arguments,
 ): Promise<SendResult> {
-  const sent = await poster.call("sendMessage", payload, messageOf);
+  const sent = await poster.call(method, payload, messageOf);
   if (sent.outcome !== "accepted") return refusal(sent);
   const { id, chat: seenChat, topic: seenTopic } = sent.result;
   const reference = `${seenChat}:${id}`;

@@ -8,7 +8,7 @@ import { cleanLines } from "../terminal/layout.ts";
 import { duration } from "../terminal/times.ts";
 import { renderTerminalCard } from "../terminal/card.ts";
 import { cutToColumns, wrapLine } from "../terminal/width.ts";
-import { notificationGlyph, notificationRepeat, pi as words, plain } from "../text/en.ts";
+import { answerCommand, notificationGlyph, notificationRepeat, pi as words, plain } from "../text/en.ts";
 
 type Of<K extends SessionMessage["kind"]> = Extract<SessionMessage, { kind: K }>;
 
@@ -52,7 +52,7 @@ export function messageLines(message: SessionMessage, options: MessageOptions): 
 function cardLines(message: Of<"decision"> | Of<"settlement">, options: MessageOptions): MessageLine[] {
   const state = options.state ?? message.state;
   const { columns, expanded, now } = options;
-  const lines = renderTerminalCard(message.card, state, { columns, now, answer: { command: "/workflow answer" } });
+  const lines = renderTerminalCard(message.card, state, { columns, now, answer: { command: answerCommand } });
   const folds = message.kind === "settlement" || state.status.kind !== "pending";
   const shown = !expanded && folds && lines.length > PI_CARD.foldedLines ? fold(lines, columns) : lines;
   return shown.map((text, index) => ({ text, role: index === 0 ? "title" : "text" }));

@@ -4,7 +4,7 @@
 import type { SessionMessage } from "../../src/contracts/pi/session-message.ts";
 import { inert } from "../../src/contracts/decision/inert.ts";
 import { renderTerminalCard } from "../terminal/card.ts";
-import { cardForPeople, notificationHead, terminalText } from "../text/en.ts";
+import { answerCommand, cardForPeople, notificationHead, terminalText } from "../text/en.ts";
 
 /** Wide enough that a model sees sentences, narrow enough for any screen. */
 const COLUMNS = 100;
@@ -14,7 +14,7 @@ export function sessionText(message: SessionMessage): string {
     case "step":
       return message.text;
     case "decision": {
-      const options = { columns: COLUMNS, plain: true, nameZone: true, answer: { command: "/workflow answer" } };
+      const options = { columns: COLUMNS, plain: true, nameZone: true, answer: { command: answerCommand } };
       return [cardForPeople, "", ...renderTerminalCard(message.card, message.state, options)].join("\n");
     }
     case "settlement":

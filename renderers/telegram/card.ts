@@ -5,7 +5,8 @@
 
 import { layoutBody, statusTitle, type CardBody } from "../../src/contracts/decision/body.ts";
 import type { CardModel, CardState } from "../../src/contracts/decision/card.ts";
-import { cutBody, type BodyPiece } from "../../src/contracts/decision/parts.ts";
+import { bodyStart, cutBody, type BodyPiece } from "../../src/contracts/decision/parts.ts";
+import { inert } from "../../src/contracts/decision/inert.ts";
 import { cardClock, closingLines, footerLines, glyphOf } from "../card.ts";
 import type { Part } from "../part.ts";
 import { wordsIn } from "../text/index.ts";
@@ -14,12 +15,12 @@ import { RichText } from "./rich.ts";
 
 /**
  * The messages of a card, in order: at most 20 for a card whose request was accepted, each at most 4,096 UTF-16
- * units, with the buttons under the last. The same card gives the same number of parts and the same body in each of
+ * units, with the buttons under the last; one where its whole text is a document. The same card gives the same number of parts and the same body in each of
  * them in every state.
  */
 export function renderCard(card: CardModel, state: CardState, options: CardOptions = {}): Part[] {
   const body = bodyOf(card);
-  const pieces = cutBody(body);
+  const pieces = state.notes?.document === undefined ? cutBody(body) : [bodyStart(body)];
   return pieces.map((piece, at) =>
     renderPart(card, state, body, piece, { index: at + 1, of: pieces.length, ...options }),
   );
@@ -28,6 +29,17 @@ export function renderCard(card: CardModel, state: CardState, options: CardOptio
 export interface CardOptions {
   /** Several people read along: the card says who may answer. */
   readonly group?: boolean;
+}
+
+/** A card whose whole text is a file, with the name and caption of that file. The text is inert, and the same in every state. */
+export function renderDocument(card: CardModel): { name: string; caption: string; text: string } {
+  const { documentCaption, documentName, originLine } = wordsIn(card.language);
+  const origin = `${originLine(card.workflowName, card.runShortId)} \u00b7 ${card.fingerprint}`;
+  return {
+    name: documentName(card.fingerprint),
+    caption: documentCaption(statusTitle(card.title), card.fingerprint),
+    text: `${inert(card.title)}\n${origin}\n\n${bodyOf(card).text}\n`,
+  };
 }
 
 /** A body that is kept out of chats is one line that says so. */
@@ -62,14 +74,13 @@ function renderPart(
   const verdict = closing[0];
   if (first && !last && verdict !== undefined) rich.phrase(verdict, clock).add("\n");
 
-  const offset = rich.text.length;
-  rich.add(body.text.slice(piece.start, piece.end));
-  for (const { end, start, type } of body.marks) {
-    const [from, to] = [Math.max(start, piece.start), Math.min(end, piece.end)];
-    rich.mark(type, from - piece.start + offset, to - piece.start + offset);
-  }
-  const place = { offset, length: piece.end - piece.start };
+  const place = rich.piece(body, piece);
 
+  const document = state.notes?.document;
+  if (document !== undefined) {
+    if (piece.end < body.text.length) rich.add("\n\u2026");
+    rich.add("\n\n").add(wordsIn(card.language).documentLine(card.fingerprint, document), "italic");
+  }
   if (last) {
     rich.add("\n");
     for (const line of footerLines(card, state)) rich.add("\n").phrase(line, clock);

@@ -6,6 +6,6 @@ export { bodyOf, type Part, type PartButton, type PartEntity } from "../part.ts"
 export type { Clock } from "../text/phrase.ts";
 export { wordsIn } from "../text/index.ts";
 export { renderAlert } from "./alert.ts";
-export { renderCard } from "./card.ts";
+export { renderCard, renderDocument } from "./card.ts";
 export { renderNotification } from "./notification.ts";
 export { renderReply } from "./reply.ts";

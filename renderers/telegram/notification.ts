@@ -7,6 +7,7 @@ import { cutBody } from "../../src/contracts/decision/parts.ts";
 import { DECISION } from "../../src/contracts/limits.ts";
 import type { NotificationModel } from "../../src/contracts/notification.ts";
 import type { Part } from "../part.ts";
+import { markdownText, type MarkedText } from "../markdown/index.ts";
 import { wordsIn } from "../text/index.ts";
 import type { Clock } from "../text/phrase.ts";
 import { RichText } from "./rich.ts";
@@ -14,18 +15,17 @@ import { RichText } from "./rich.ts";
 /** The messages of a notification, in order: one unless its text is long. The same notification gives the same parts. */
 export function renderNotification(notification: NotificationModel, clock: Clock): Part[] {
   const { notificationGlyph, notificationRepeat, originLine, partOf } = wordsIn(clock.language);
-  const { level, message, possibleRepeatOf, runShortId, title, workflowName } = notification;
+  const { format, level, message, possibleRepeatOf, runShortId, title, workflowName } = notification;
+  const written = format === "markdown" ? markdownText(message) : inertText(message);
   // Making hidden characters visible may lengthen a text; what is beyond a card's length is cut with a mark.
-  const text = cutToUnits(inert(message, { lines: true }), DECISION.presentationUnits);
-  const pieces = cutBody({ text, marks: [], seams: [] });
+  const text = cutToUnits(written.text, DECISION.presentationUnits);
+  const pieces = cutBody({ text, marks: [], seams: written.seams.filter((at) => at < text.length) });
   return pieces.map((piece, at) => {
     const rich = new RichText();
     rich.add(`${notificationGlyph(level)} `).add(statusTitle(title ?? workflowName), "bold");
     if (pieces.length > 1) rich.add(` \u00b7 ${partOf(at + 1, pieces.length)}`);
     rich.add("\n");
-    const offset = rich.text.length;
-    const body = text.slice(piece.start, piece.end);
-    rich.add(body);
+    const body = rich.piece({ text, marks: written.marks }, piece);
     if (at === pieces.length - 1) {
       rich.add("\n\n");
       if (possibleRepeatOf !== undefined) rich.phrase(notificationRepeat(possibleRepeatOf), clock).add("\n");
@@ -37,7 +37,11 @@ export function renderNotification(notification: NotificationModel, clock: Clock
       buttons: [],
       index: at + 1,
       of: pieces.length,
-      body: { offset, length: body.length },
+      body,
     };
   });
+}
+
+function inertText(message: string): MarkedText {
+  return { text: inert(message, { lines: true }), marks: [], seams: [] };
 }

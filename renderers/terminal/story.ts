@@ -153,6 +153,7 @@ export function certainty(effect: EffectSummary): string {
 const NOTICES: Readonly<Record<string, string>> = {
   "notice.reminder": "reminder",
   "notice.escalated": "word of passing on",
+  "card.document": "document with the whole text",
 };
 
 /** Effect types and places in one phrase, for lists. */

@@ -182,6 +182,43 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/effect.ts")).effectSettle,
   ).option("--result <json>", "with applied: the result, as JSON, @file or -");
 
+  const project = ["--project <dir>", "the project folder (default: this one)"] as const;
+  add(
+    program,
+    "resource-managers [manager]",
+    "list what is kept at its requested state in this project",
+    async () => (await import("./commands/resources.ts")).resourceManagers,
+  )
+    .option(...project)
+    .option("--limit <n>", "how many (1 to 100000)", "1000");
+  add(
+    program,
+    "resource-manager <manager> <key>",
+    "one resource with its conditions, effects, child runs and events",
+    async () => (await import("./commands/resources.ts")).resourceManager,
+  ).option(...project);
+  add(
+    program,
+    "apply <manager> <key> <spec>",
+    "say what is wanted of a resource: JSON, @file, or - for standard input",
+    async () => (await import("./commands/resources.ts")).apply,
+  )
+    .option("--path <file>", "the manager's file, when it is not found by its name")
+    .option("--expect <version>", "only when the resource has this version; 0 = only when it is new")
+    .option(...project);
+  add(
+    program,
+    "reconcile <manager> <key>",
+    "let a manager look at a resource now",
+    async () => (await import("./commands/resources.ts")).reconcile,
+  ).option(...project);
+  add(
+    program,
+    "delete <manager> <key>",
+    "delete a resource; its manager cleans up first",
+    async () => (await import("./commands/resources.ts")).deleteResource,
+  ).option(...project);
+
   const channel = group("channel", "look at channels and settle messages in doubt");
   add(channel, "status", "state of every channel", async () => (await import("./commands/channel.ts")).channelStatus);
   add(
@@ -245,6 +282,12 @@ function build(io: Io, run: Run): Command {
     "verify [file]",
     "check structure, event chains and contents of the database, or of a backup",
     async () => (await import("./commands/state.ts")).stateVerify,
+  );
+  add(
+    state,
+    "rebuild-queue",
+    "put every managed resource that waits for nothing back into the queue",
+    async () => (await import("./commands/resources.ts")).rebuildQueue,
   );
   add(
     state,

@@ -31,6 +31,8 @@ export interface AgentStep {
   readonly timeoutMs: number | null;
   /** One line for status displays. */
   readonly statusDetail: string | undefined;
+  /** The folder in which the agent works, absolute; left out: the project's. */
+  readonly cwd?: string;
 }
 
 /** Why a text is sent. `initial`: the step begins. `reminder`: a turn ended without its result. `resumed`: an interrupted step goes on. */

@@ -94,11 +94,24 @@ function writeObject(object: object, depth: number): string {
   let text = "{";
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
-    if (!isWellFormed(key)) throw REFUSED;
     if (i > 0) text += ",";
-    text += `${JSON.stringify(key)}:${write((object as Record<string, unknown>)[key], depth)}`;
+    text += `${quotedKey(key)}:${write((object as Record<string, unknown>)[key], depth)}`;
   }
   return `${text}}`;
+}
+
+/** Keys as they are written. Most are names from our own code, which come again and again; the others are not kept when there are many. */
+const KEYS = new Map<string, string>();
+const KEPT_KEYS = 1_024;
+const KEPT_KEY_LENGTH = 64;
+
+function quotedKey(key: string): string {
+  const known = KEYS.get(key);
+  if (known !== undefined) return known;
+  if (!isWellFormed(key)) throw REFUSED;
+  const quoted = JSON.stringify(key);
+  if (KEYS.size < KEPT_KEYS && key.length <= KEPT_KEY_LENGTH) KEYS.set(key, quoted);
+  return quoted;
 }
 
 /** A plain object of any realm: its prototype is null or the end of a prototype chain. */

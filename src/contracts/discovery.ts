@@ -72,10 +72,7 @@ export async function findWorkflow(given: string, places: WorkflowPlaces = {}): 
   const known = await listWorkflows(places);
   const file = known.find(({ name }) => name === given);
   if (file !== undefined) return file;
-  const looked = foldersOf(places)
-    .filter(({ origin }) => origin !== "builtin")
-    .map(({ path }) => path);
-  throw new HoldpointError("workflowNotFound", `No workflow "${given}" in ${looked.join(" or ")}.`, {
+  throw new HoldpointError("workflowNotFound", `No workflow "${given}" in ${ownFolders(places).join(" or ")}.`, {
     details: { name: given, names: known.map(({ name }) => name) },
   });
 }
@@ -110,6 +107,13 @@ async function fileAt(given: string, places: WorkflowPlaces): Promise<WorkflowFi
   if (!isFile) throw refuse("is not a file");
   if (name === undefined) throw refuse("is not named like a workflow", `Name the file <name>${WORKFLOW_SUFFIXES[0]}.`);
   return { name, path, origin: "path" };
+}
+
+/** Where people's own workflows are looked for by name, first things first. */
+export function ownFolders(places: WorkflowPlaces = {}): string[] {
+  return foldersOf(places)
+    .filter(({ origin }) => origin !== "builtin")
+    .map(({ path }) => path);
 }
 
 function foldersOf(places: WorkflowPlaces): { origin: WorkflowOrigin; path: string }[] {

@@ -89,6 +89,8 @@ export const DECISION = {
   /** Buttons on one card: Telegram documents no limit, phones show few. */
   choices: 8,
   transportParts: 20,
+  /** A card that needs more messages is one message and a document, where the channel takes files. */
+  messageParts: 5,
   textDefaultMin: 1,
   textDefaultMax: 4_000,
   /** After a start or wake, overdue policies wait this long for the channels' backlog. */

@@ -2,6 +2,9 @@
 import { z } from "zod";
 import { NOTIFY } from "./limits.ts";
 
+/** How the message of a notification is written, where it is more than text. */
+export const notificationFormatSchema = z.literal("markdown");
+
 export const notificationModelSchema = z.strictObject({
   level: z.enum(["progress", "final"]),
   workflowName: z.string(),
@@ -9,6 +12,8 @@ export const notificationModelSchema = z.strictObject({
   runShortId: z.string(),
   /** As the workflow wrote it: text from outside, to be shown inert. */
   message: z.string().max(NOTIFY.messageChars),
+  /** The message is Markdown, to be shown as marks and text; left out: it is text. */
+  format: notificationFormatSchema.optional(),
   /** When it was made, milliseconds since the epoch. */
   at: z.number().int(),
   /** When an earlier copy may have arrived. */

@@ -31,6 +31,8 @@ export interface RunStatusFacts {
   /** When a sleeping run goes on. */
   readonly wakeAt: number | null;
   readonly queueStatus: string;
+  /** `turn`: it is reserved, and begins by itself. */
+  readonly parkReason: string | null;
 }
 
 /**
@@ -45,5 +47,5 @@ export function displayStatus(run: RunStatusFacts): RunStatus {
   if (run.pendingSession !== null) return "waiting";
   if (run.pendingDecision !== null || run.pendingCheckpoint !== null || run.wakeAt !== null) return "waiting";
   if (run.queueStatus === "starting" || run.queueStatus === "running") return "running";
-  return run.queueStatus === "parked" ? "parked" : "queued";
+  return run.queueStatus === "parked" && run.parkReason !== "turn" ? "parked" : "queued";
 }

@@ -11,7 +11,7 @@ import { failureOf } from "../workflow/engine/index.ts";
 import * as workflowModule from "../workflow/index.ts";
 import { definitionDigest } from "../workflow/rules/index.ts";
 import { parseInput, titleOf } from "./describe.ts";
-import { loadModule, SourceView } from "./loading/index.ts";
+import { loadModule, namedWorkflows, SourceView } from "./loading/index.ts";
 import { approvedFiles, changedOnDisk, checkCount, rootOf, sourceChanged } from "./sources.ts";
 
 const { isWorkflow, snapshotOf } = workflowModule;
@@ -67,7 +67,8 @@ async function load(launch: LoadRequest): Promise<LoadedWorkflow> {
   const approved = launch.sources === null ? null : await approvedFiles(launch.sources, launch.sourcesDir ?? null);
   const cwd = enter(launch.projectPath);
   const path = await rootOf(launch.workflowPath, approved);
-  const { definition, files: sources } = await evaluate(path, launch.cacheDir, new SourceView(approved));
+  const named = await namedWorkflows(cwd, approved);
+  const { definition, files: sources } = await evaluate(path, launch.cacheDir, new SourceView(approved), named);
   checkCount(sources);
   const snapshot = snapshotOf(definition);
   const digest = definitionDigest(snapshot);
@@ -97,12 +98,13 @@ async function evaluate(
   path: string,
   cacheDir: string | null,
   view: SourceView,
+  named: Readonly<Record<string, string>>,
 ): Promise<{ definition: workflowModule.WorkflowDefinition; files: SourceFile[] }> {
   const zod = await import("zod");
   const modules = Object.fromEntries(ENGINE_NAMES.map((name) => [name, workflowModule]));
   let loaded: Awaited<ReturnType<typeof loadModule>>;
   try {
-    loaded = await loadModule(path, { ...modules, zod }, cacheDir, view);
+    loaded = await loadModule(path, { ...modules, zod }, named, cacheDir, view);
   } catch (error) {
     if (view.hidden !== undefined) throw sourceChanged(view.hidden, "is loaded now, but was not when the run started");
     throw loadError(path, error);

@@ -131,9 +131,11 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify({ audience, kind, message, nodeId, step }: NotificationAsked): Promise<{ index: number }> {
-    const asked = { type: "notify", step, nodeId, kind, message, audience: audience ?? null } as const;
-    const result = accepted(await this.#ask(asked));
+  async notify(notification: NotificationAsked): Promise<{ index: number }> {
+    const { audience, format, ifConfigured, kind, message, nodeId, step } = notification;
+    const written = format === undefined ? {} : { format };
+    const asked = { type: "notify", step, nodeId, kind, message, ...written } as const;
+    const result = accepted(await this.#ask({ ...asked, audience: audience ?? null, ifConfigured }));
     return { index: (result as { index: number }).index };
   }
 

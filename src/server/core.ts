@@ -2,7 +2,7 @@
  * The server core: puts store, scheduler, channels, deadlines and gateway together over the ports. One instance owns one home.
  */
 import type { Config } from "../contracts/config.ts";
-import { HoldpointError, toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
+import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
 import { LEASE, RETENTION } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { AlertTimes } from "./alerts.ts";
@@ -12,6 +12,7 @@ import type { Access, Wake } from "./context.ts";
 import { CrashLog } from "./crash-log.ts";
 import { DecisionDeadlines } from "./deadlines.ts";
 import { Doubts } from "./doubts.ts";
+import { changeSettings } from "./gateway/change-settings.ts";
 import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
 import { PI } from "../contracts/config.ts";
@@ -22,7 +23,10 @@ import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
 import { Judge } from "./runs/judge.ts";
 import { ManagedRuns } from "./runs/managed-runs.ts";
+import type { SettingsChange } from "./resources/pass-session.ts";
+import { ResourceLane } from "./resources/resource-lane.ts";
 import { Resources } from "./resources/resources.ts";
+import { SourceResolver } from "./resources/resolver.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
@@ -61,6 +65,8 @@ export class ServerCore {
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
   readonly resources: Resources;
+  readonly resourceLane: ResourceLane;
+  readonly #resolver: SourceResolver;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
   readonly pi: PiChannel;
@@ -168,10 +174,23 @@ export class ServerCore {
     });
     this.watchers = new RunWatchers(store, clock, log);
     this.managed = new ManagedRuns({ store, log, wake });
+    this.#resolver = new SourceResolver({ store, ports, log, serverEpoch: epoch, cacheDir });
+    this.resourceLane = new ResourceLane({
+      store,
+      ports,
+      log,
+      serverEpoch: epoch,
+      crashes: this.crashes,
+      cacheDir,
+      sourcesDir: options.sourcesDir,
+      approved,
+      ensureRun: (request) => this.managed.ensure(request),
+      changeSettings: (change) => this.#changeSettings(change),
+    });
     this.resources = new Resources({
       store,
-      resolve: () => Promise.reject(new HoldpointError("managerNotFound", "Not there yet.")),
-      wakeRunners: () => undefined,
+      resolve: (request) => this.#resolver.resolve(request),
+      wakeRunners: () => this.resourceLane.wake(),
     });
     this.managed.onCompleted = () => this.resources.wake();
     this.sleepers = new Sleepers({ store, clock, log, wake });
@@ -266,7 +285,13 @@ export class ServerCore {
   get busy(): boolean {
     const { read } = this.options.store;
     const { completed: _c, failed: _f, timed_out: _t, cancelled: _x, ...open } = read.runs.counts();
-    return this.clients > 0 || this.#served > 0 || Object.keys(open).length > 0 || read.effects.ambiguousCount() > 0;
+    return (
+      this.clients > 0 ||
+      this.#served > 0 ||
+      read.managed.counts().resources > 0 ||
+      Object.keys(open).length > 0 ||
+      read.effects.ambiguousCount() > 0
+    );
   }
 
   /** Channels that somebody may be waiting on; that of Pi only while a session is connected. */
@@ -289,7 +314,14 @@ export class ServerCore {
     this.waiting.stop();
     this.managed.stop();
     this.pi.conversations.stop();
-    await Promise.all([this.channels.stop(), this.scheduler.stop(), this.judge.stop(), this.sleepers.stop()]);
+    await Promise.all([
+      this.channels.stop(),
+      this.scheduler.stop(),
+      this.judge.stop(),
+      this.sleepers.stop(),
+      this.resourceLane.stop(),
+      this.#resolver.stop(),
+    ]);
     this.watchers.stop();
     for (const close of this.#connections) close();
     await ports.metrics?.close();
@@ -297,6 +329,17 @@ export class ServerCore {
     await store.server.release({ epoch: this.epoch });
     store.close();
     ports.log.info({ epoch: this.epoch }, "stopped");
+  }
+
+  /** A resource manager changes the settings of a run that it asked for. */
+  async #changeSettings({ actorId, ...change }: SettingsChange): Promise<{ readonly changeNumber: number }> {
+    const { runId: run, ...rest } = change;
+    const actor = { type: "controller", id: actorId } as const;
+    const { result } = await changeSettings(this, { ...rest, run, expectedRevision: null, receipt: null, actor });
+    const version = this.options.store.read.settings.version(result.scopeId);
+    if (version !== null) this.scheduler.settingsChanged(result.runId, version);
+    this.watchers.wake();
+    return { changeNumber: result.changeNumber };
   }
 
   #specs(): ChannelSpec[] {
@@ -314,6 +357,8 @@ export class ServerCore {
     this.managed.wake();
     this.pi.conversations.begin();
     this.sleepers.wake();
+    this.resourceLane.start();
+    this.resources.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
     this.#alerts.wake();

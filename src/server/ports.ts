@@ -38,8 +38,8 @@ export interface Child<In, Out> {
 }
 
 export interface ChildSpec<In> {
-  readonly kind: "runner" | "adapter";
-  /** Run id or channel id, for logs. */
+  readonly kind: "runner" | "adapter" | "resource";
+  /** Run id, channel id, or manager and key; for logs. */
   readonly name: string;
   /** Frames that the child sends. */
   readonly schema: z.ZodType<In>;

@@ -54,20 +54,36 @@ export interface Head {
   digest: string | null;
 }
 
+/** A head as it is stored. */
+export interface HeadRow {
+  readonly headRevision: number;
+  readonly headCount: number;
+  /** Hex, empty without an event: as text, because each buffer that the binding makes costs more than the whole row. */
+  readonly headDigest: string;
+}
+
+/** The columns of a `HeadRow`, for a SELECT that joins `resources h`. */
+export const HEAD_COLUMNS =
+  "h.revision AS headRevision, h.event_count AS headCount, lower(hex(h.head_digest)) AS headDigest";
+
+const HEAD = `SELECT h.resource_type AS type, h.aggregate_key AS "key", ${HEAD_COLUMNS} FROM resources h WHERE h.resource_no = ?`;
+
 export function loadHead(db: Statements, resourceNo: number): Head {
-  const row = db.get<{ type: string; key: string; revision: number; count: number; digest: Buffer | null }>(
-    "SELECT resource_type AS type, aggregate_key AS key, revision, event_count AS count, head_digest AS digest FROM resources WHERE resource_no = ?",
-    resourceNo,
-  );
+  const row = db.get<HeadRow & { type: string; key: string }>(HEAD, resourceNo);
   if (row === undefined) throw new Error(`resource ${resourceNo} does not exist`);
-  const digest = row.digest === null ? null : row.digest.toString("hex");
+  return headOf(resourceNo, row.type, row.key, row);
+}
+
+/** The head of a resource whose row was read with another. */
+export function headOf(resourceNo: number, type: string, key: string, row: HeadRow): Head {
+  const { headCount, headDigest, headRevision } = row;
   return {
     resourceNo,
-    resourceId: resourceId(row.type, row.key),
-    revision: row.revision,
+    resourceId: resourceId(type, key),
+    revision: headRevision,
     bumped: false,
-    count: row.count,
-    digest,
+    count: headCount,
+    digest: headDigest === "" ? null : headDigest,
   };
 }
 
@@ -93,7 +109,7 @@ export function appendEvent(
     recordedAt: now,
   });
   db.run(
-    "INSERT INTO events (resource_no, event_index, revision, event_type, actor_type, actor_id, payload, payload_digest, digest, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO events (resource_no, event_index, revision, event_type, actor_type, actor_id, payload, payload_digest, digest, recorded_at) VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?), ?)",
     head.resourceNo,
     index,
     head.revision,
@@ -101,8 +117,8 @@ export function appendEvent(
     actor.type,
     actor.id,
     packText(db, payload, now),
-    Buffer.from(payloadDigest, "hex"),
-    Buffer.from(digest, "hex"),
+    payloadDigest,
+    digest,
     now,
   );
   head.count = index + 1;
@@ -112,10 +128,10 @@ export function appendEvent(
 /** Writes a head back; done once per resource before the command's savepoint is released. */
 export function saveHead(db: Statements, head: Head): void {
   db.run(
-    "UPDATE resources SET revision = ?, event_count = ?, head_digest = ? WHERE resource_no = ?",
+    "UPDATE resources SET revision = ?, event_count = ?, head_digest = unhex(?) WHERE resource_no = ?",
     head.revision,
     head.count,
-    head.digest === null ? null : Buffer.from(head.digest, "hex"),
+    head.digest,
     head.resourceNo,
   );
 }

@@ -75,16 +75,14 @@ const NO_ROW = (): never => {
   throw new Error("the statement gives no rows");
 };
 
+/**
+ * A literal of the columns, compiled once for each statement: V8 builds it in one step, where filling or copying an object costs
+ * several times as much. The names come from our own statements and are written as quoted strings.
+ */
 function rowOf(names: readonly string[]): (values: unknown[]) => object {
-  const empty: Record<string, unknown> = {};
-  // Two kinds of value in each field, so that the engine does not expect one of them and rebuilds nothing later.
-  for (const name of names) empty[name] = 0;
-  for (const name of names) empty[name] = "";
-  return (values) => {
-    const row = { ...empty };
-    for (let i = 0; i < names.length; i += 1) row[names[i] as string] = values[i];
-    return row;
-  };
+  const fields = names.map((name, index) => `${JSON.stringify(name)}: v[${index}]`);
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- nothing from outside is in it
+  return new Function("v", `return { ${fields.join(", ")} };`) as (values: unknown[]) => object;
 }
 
 function byNumber(params: readonly SqlValue[]): Record<number, SqlValue> {

@@ -5,7 +5,7 @@
 import { canonicalJson } from "../contracts/canonical.ts";
 import type { RandomBytes } from "../contracts/ids.ts";
 import type { ContentRef, JsonValue } from "../contracts/protocol/shared.ts";
-import { type Actor, appendEvent, type Head, loadHead, saveHead } from "./chain.ts";
+import { type Actor, appendEvent, type Head, headOf, type HeadRow, loadHead, saveHead } from "./chain.ts";
 import { acquireLease, checkLease, type Claim, type LeaseOwner, releaseLease } from "./leases.ts";
 import type { Reader, RunResult, SqlValue, Statements } from "./statements.ts";
 import { loadBlob, packText, packValue, referenceTo, storeBlob, unpackText, unpackValue } from "./values.ts";
@@ -43,6 +43,8 @@ export interface Tx extends Reader {
   bump(resourceNo: number): number;
   /** Appends a chained event; bumps the revision if this command has not yet. */
   event(resourceNo: number, event: NewEvent): void;
+  /** Takes over a head that was read with another row, unless this command has one already. */
+  know(resourceNo: number, type: ResourceType, key: string, head: HeadRow): void;
   /** The present revision, with this command's bump when there was one. */
   revision(resourceNo: number): number;
   acquire(resourceNo: number, owner: LeaseOwner): { generation: number; token: string };
@@ -126,6 +128,10 @@ export class StoreTx implements Tx {
 
   event(resourceNo: number, event: NewEvent): void {
     appendEvent(this.#db, this.#bumped(resourceNo), event.type, event.actor, canonicalJson(event.payload), this.now);
+  }
+
+  know(resourceNo: number, type: ResourceType, key: string, head: HeadRow): void {
+    if (!this.#heads.has(resourceNo)) this.#heads.set(resourceNo, headOf(resourceNo, type, key, head));
   }
 
   revision(resourceNo: number): number {

@@ -43,6 +43,7 @@ export function decision<
   readonly allowedTools?: readonly string[];
   readonly timeoutMs?: AgentNode["timeoutMs"];
   readonly statusDetail?: AgentNode["statusDetail"];
+  readonly cwd?: Exclude<AgentNode["cwd"], undefined>;
 }): AgentNode<Input, Outputs, Awaited<Output>> {
   const { choices, expectedOutput, field = "route", validate, ...rest } = options;
   const names = routeNames(choices, "decision");

@@ -29,6 +29,7 @@ export interface AgentNode<Input = any, Outputs extends object = any, Output = a
     | undefined
     | ((context: NodeContext<any, any>) => number | null | Promise<number | null>);
   readonly statusDetail: OfContext<string, any, any> | undefined;
+  readonly cwd: OfContext<string, any, any> | undefined;
   /** Set by `decision()`: the closed set that one field of the output is from. */
   readonly choices: { readonly field: string; readonly names: readonly string[] } | undefined;
 }
@@ -51,6 +52,11 @@ interface AgentOptions<Input, Outputs extends object> {
     | ((context: NodeContext<Input, Outputs>) => number | null | Promise<number | null>);
   /** One line for status displays, at most 200 characters. */
   readonly statusDetail?: OfContext<string, Input, Outputs>;
+  /**
+   * The folder in which the agent works, absolute; left out: the project's. It is where the agent starts, not a fence: what its tools
+   * may touch, they may touch anywhere. An agent in a session works where its session does.
+   */
+  readonly cwd?: OfContext<string, Input, Outputs>;
 }
 
 /**
@@ -119,12 +125,13 @@ export function agentNode(
   },
   choices: AgentNode["choices"],
 ): AgentNode {
-  const { allowedTools, prompt, statusDetail, timeoutMs, validate } = options;
+  const { allowedTools, cwd, prompt, statusDetail, timeoutMs, validate } = options;
   // The earlier system's files may name the visible text `output`.
   const expected = options.expectedOutput ?? options.output;
   if (typeof prompt !== "string") checkFunction(prompt, "agent", "prompt");
   if (statusDetail !== undefined && typeof statusDetail !== "string")
     checkFunction(statusDetail, "agent", "statusDetail");
+  if (cwd !== undefined && typeof cwd !== "string") checkFunction(cwd, "agent", "cwd");
   if (validate !== undefined) checkFunction(validate, "agent", "validate");
   if (typeof timeoutMs !== "function") checkTimeout(timeoutMs);
   const message = typeof expected === "object" && expected.kind === "assistantMessage";
@@ -148,6 +155,7 @@ export function agentNode(
     allowedTools: checkTools(allowedTools),
     timeoutMs,
     statusDetail,
+    cwd,
     choices,
   });
 }

@@ -66,6 +66,14 @@ export { defineWorkflowRegistry, type WorkflowRegistry } from "./registry.ts";
 export { allowSettingsPath, settingsRoute, workflowSettings, type WorkflowSettings } from "./settings.ts";
 export { shell, type ShellCommand, type ShellResult, type ShellUpdates } from "./shell.ts";
 export { sleep, type Slept } from "./sleep.ts";
+export {
+  estimate as estimateProgress,
+  observe as observeProgress,
+  type Estimate,
+  type ProgressTrack,
+} from "./rules/progress.ts";
+export { sha256Digest } from "../contracts/canonical.ts";
+export { progressSchema } from "../contracts/progress.ts";
 export type { CommandResult } from "../contracts/command.ts";
 export type { Progress } from "../contracts/progress.ts";
 export type { NodeOutcome, NodeResult } from "../contracts/protocol/runner.ts";

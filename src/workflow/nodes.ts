@@ -129,7 +129,8 @@ export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): 
       return {
         type: "notify",
         timeoutMs: WORKFLOW.nodeTimeoutMs,
-        notify: audience === undefined ? { kind } : { kind, audience },
+        // Where a function makes it, nobody knows it before.
+        notify: typeof audience === "string" ? { kind, audience } : { kind },
       };
     }
     case "agent": {

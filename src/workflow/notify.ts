@@ -11,7 +11,9 @@ export interface NotifyNode<Input = any, Outputs extends object = any, Output = 
   readonly type: "notify";
   readonly kind: "progress" | "final";
   readonly message: string | ((context: NodeContext<any, any>) => string | Promise<string>);
-  readonly audience: string | undefined;
+  readonly audience: string | undefined | ((context: NodeContext<any, any>) => string | null | undefined);
+  readonly ifConfigured: boolean;
+  readonly format: "markdown" | undefined;
 }
 
 /** The output of a notify node. */
@@ -24,7 +26,8 @@ export interface Notified {
 
 /**
  * A message to the session that started the run, and with `audience` to its destinations in chat. Stored once, however
- * often the step is repeated. At most 16,000 characters.
+ * often the step is repeated. At most 16,000 characters. A function makes the audience of each message; null is none. An audience
+ * that is not configured fails the node, unless `ifConfigured` says that the message is for the session alone then.
  *
  * @example
  * const report = notify({ kind: "progress", message: ({ outputs }) => `${outputs.count.n} files done.` });
@@ -33,9 +36,16 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
   readonly kind: "progress" | "final";
   readonly message: string | ((context: NodeContext<Input, Outputs>) => string | Promise<string>);
   /** Name of an audience in the configuration. */
-  readonly audience?: string;
+  readonly audience?: string | ((context: NodeContext<Input, Outputs>) => string | null | undefined);
+  /** Without such an audience the message is stored, and sent to nobody in chat. */
+  readonly ifConfigured?: boolean;
+  /**
+   * `markdown`: chats show its bold, lists, code and tables as such. Links are shown with their address, images and HTML as text.
+   * Left out: the message is text, shown exactly.
+   */
+  readonly format?: "markdown";
 }): NotifyNode<Input, Outputs, Notified> {
-  const { audience, kind, message } = options;
+  const { audience, format, ifConfigured = false, kind, message } = options;
   if (kind !== "progress" && kind !== "final") {
     throw new HoldpointError(
       "workflowInvalid",
@@ -43,11 +53,17 @@ export function notify<Input = any, Outputs extends object = Record<string, any>
     );
   }
   if (typeof message !== "string") checkFunction(message, "notify", "message");
-  if (audience !== undefined && (typeof audience !== "string" || audience === "")) {
+  if (audience !== undefined && typeof audience !== "function" && (typeof audience !== "string" || audience === "")) {
     throw new HoldpointError(
       "workflowInvalid",
-      "The audience of a notification is the name of one in the configuration.",
+      "The audience of a notification is the name of one in the configuration, or a function that gives it.",
     );
   }
-  return Object.freeze({ type: "notify", kind, message, audience });
+  if (format !== undefined && format !== "markdown") {
+    throw new HoldpointError(
+      "workflowInvalid",
+      `The format of a notification is "markdown" or left out; it is ${String(format)}.`,
+    );
+  }
+  return Object.freeze({ type: "notify", kind, message, audience, ifConfigured, format });
 }

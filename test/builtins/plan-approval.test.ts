@@ -27,7 +27,7 @@ describe("plan-approval", () => {
   });
 
   it.each([
-    ["goes on", { choice: "continue" }, { approvedBy: "person", revision: 1 }],
+    ["goes on", { choice: "continue" }, { approvedBy: "person", because: "answer", revision: 1 }],
     ["says what to change", { choice: "replan", input: { changes: "Later." } }, { changes: "Later.", revision: 1 }],
     ["stops", { choice: "stop" }, { revision: 1 }],
   ])("%s by the answer", async (_what, answer, output) => {
@@ -35,10 +35,29 @@ describe("plan-approval", () => {
     expect([run.status, run.output]).toEqual(["completed", output]);
   });
 
-  it("goes on without asking anybody where the policy says so", async () => {
-    const run = await runWorkflow(planApproval, { input: { ...input, policy: "skip" } });
+  it.each([
+    ["the policy is to skip", { policy: "skip" }, "skip"],
+    ["it was allowed beforehand", { policy: "auto", authority: "Ann: go ahead" }, "authority"],
+    [
+      "it is the plan that was approved",
+      { policy: "auto", planDigest: "sha256:a", approvedDigest: "sha256:a" },
+      "unchanged",
+    ],
+  ])("goes on without asking anybody where %s", async (_what, more, because) => {
+    const run = await runWorkflow(planApproval, { input: { ...input, ...more } });
     expect(run.order).toEqual(["routePolicy", "continued"]);
-    expect(run.output).toEqual({ approvedBy: "policy", revision: 1 });
+    expect(run.output).toEqual({ approvedBy: "policy", because, revision: 1 });
+  });
+
+  it.each([
+    ["nothing is said", {}],
+    ["the policy requires it, whatever was allowed", { policy: "required", authority: "Ann: go ahead" }],
+    ["nobody allowed it", { policy: "auto" }],
+    ["the plan is another one", { policy: "auto", planDigest: "sha256:a", approvedDigest: "sha256:b" }],
+  ])("asks where %s", async (_what, more) => {
+    const run = startWorkflow(planApproval, { input: { ...input, ...more } });
+    await run.settled();
+    expect(run.pending?.nodeId).toBe("approve");
   });
 
   it.each([

@@ -18,7 +18,13 @@ import { sha256Hex } from "../../src/contracts/ids.ts";
  * nobody can notice may change a digest here.
  */
 const DIGESTS: Readonly<Record<string, string>> = {
+  "autoimplement@1": "066daabe363de5f3b14df72ad9560d75a45b16c131a94addb3cf047eb6a85a53",
+  "autoplan@1": "ff2d96dce32274c725b0f198c5e0f2518f38668894aea867d58b3720b0eff12c",
+  "monitor@1": "f37dcb34b0696307044fabff1f53da3f4b1759885a2ae031532cb6d328e5e441",
+  "plain-summary@1": "6978796257d8ef755178eb726f0885ef967119a0a9758b27cd69f6a46344e3f9",
   "plan-approval@1": "67bfdd9aa758850cd2a6ee3d65ff29babe0e824dc0a245253edb3d9360f6f260",
+  "plan-approval@2": "a6b96cdf8c4d2610c39fb3eb1ba23d465fb0df8103be383a087cb6db32e47909",
+  "plan-change@1": "7a66bc1481dfffec16138242121bfe36f51c72b83d901bf014f959443a835589",
 };
 
 test("every revision is what it was", () => {
@@ -30,11 +36,20 @@ test("every revision is what it was", () => {
   expect(Object.fromEntries(seen)).toEqual(DIGESTS);
 });
 
-test("what others include is the newest revision of each", () => {
-  const index = readFileSync(BUILTINS_INDEX, "utf8");
+test("what others include is the newest revision of each, by either name", () => {
+  const { exports } = JSON.parse(readFileSync(join(BUILTINS_FOLDER, "../../package.json"), "utf8")) as {
+    exports: Record<string, { default: string; types: string }>;
+  };
   const newest = newestRevisions(Object.keys(DIGESTS));
-  expect(newest.length).toBeGreaterThan(0);
-  for (const { name } of newest) expect(index).toContain(`"./${name.slice("builtin:".length)}/`);
+  expect(newest.length).toBeGreaterThan(1);
+  const wanted = newest.flatMap(({ id, name }) => {
+    const file = `./dist/src/builtins/${name.slice("builtin:".length)}/${id}.workflow`;
+    const entry = { types: `${file}.d.ts`, default: `${file}.js` };
+    return [`./builtins/${id}`, `./workflows/${id}`].map((key) => [key, entry]);
+  });
+  const found = Object.entries(exports).filter(([name]) => /^\.\/(?:builtins|workflows)\//.test(name));
+  expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
+  expect(readFileSync(BUILTINS_INDEX, "utf8")).toContain('"./plan-approval@2/');
 });
 
 test("the file of a revision has its name, and the name leads back to it", () => {

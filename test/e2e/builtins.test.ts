@@ -56,10 +56,10 @@ function sourcesOf(run: string): string[] {
 }
 
 test("a waiting run goes on after the package was moved", async () => {
-  expect((await stage.cli(["workflows"])).stdout).toMatch(/^plan-approval +builtin +builtin:plan-approval@1$/m);
+  expect((await stage.cli(["workflows"])).stdout).toMatch(/^plan-approval +builtin +builtin:plan-approval@2$/m);
   const { card, run } = await ask();
-  expect((await stage.view(run)).workflowPath).toBe("builtin:plan-approval@1");
-  expect(sourcesOf(run)).toEqual(["builtin:plan-approval@1"]);
+  expect((await stage.view(run)).workflowPath).toBe("builtin:plan-approval@2");
+  expect(sourcesOf(run)).toEqual(["builtin:plan-approval@2"]);
   await stage.server.stop();
   renameSync(join(folder, "first"), join(folder, "moved"));
   use("moved");
@@ -67,22 +67,22 @@ test("a waiting run goes on after the package was moved", async () => {
   await stage.ann.tap(card, "Continue");
   const { outputs, run: ended } = await stage.finished(run);
   expect(ended.status).toBe("completed");
-  expect(outputs["continued"]).toEqual({ approvedBy: "person", revision: 1 });
+  expect(outputs["continued"]).toEqual({ approvedBy: "person", because: "answer", revision: 1 });
 });
 
 test("with another revision a waiting run goes on from what was approved, new runs have the new one, and a restart of the old is refused with the way out", async () => {
   const old = await ask();
   const lost = await ask();
   await stage.server.stop();
-  const text = readFileSync(builtin("moved", "plan-approval@1", FILE), "utf8");
-  renameSync(builtin("moved", "plan-approval@1"), builtin("moved", "plan-approval@2"));
-  writeFileSync(builtin("moved", "plan-approval@2", FILE), text.replace('"Continue"', '"Go on"'));
+  const text = readFileSync(builtin("moved", "plan-approval@2", FILE), "utf8");
+  renameSync(builtin("moved", "plan-approval@2"), builtin("moved", "plan-approval@3"));
+  writeFileSync(builtin("moved", "plan-approval@3", FILE), text.replace('"Continue"', '"Go on"'));
   await stage.restart();
 
   await stage.ann.tap(old.card, "Continue");
   expect((await stage.finished(old.run)).run.status).toBe("completed");
   const next = await ask();
-  expect((await stage.view(next.run)).workflowPath).toBe("builtin:plan-approval@2");
+  expect((await stage.view(next.run)).workflowPath).toBe("builtin:plan-approval@3");
   await stage.ann.tap(next.card, "Go on");
   expect((await stage.finished(next.run)).run.status).toBe("completed");
 
@@ -90,7 +90,7 @@ test("with another revision a waiting run goes on from what was approved, new ru
   const { error, run } = await stage.finished(runId);
   expect([run.status, error?.message, error?.remedy]).toEqual([
     "failed",
-    "builtin:plan-approval@1 is not in this version of the product.",
+    "builtin:plan-approval@2 is not in this version of the product.",
     "Start the revision that this version has: `holdpoint run plan-approval`.",
   ]);
 
@@ -106,12 +106,12 @@ test("with another revision a waiting run goes on from what was approved, new ru
   await stage.waitForText(lost.card, "run will wait until they are restored");
   const decisions = await stage.cli(["decisions"]);
   expect(decisions.stdout.replace(/\s+/g, " ")).toMatch(
-    /builtin:plan-approval@1 is neither.*A version of the product that has this revision can continue it\..*cancel the run/,
+    /builtin:plan-approval@2 is neither.*A version of the product that has this revision can continue it\..*cancel the run/,
   );
   await stage.ann.tap(lost.card, "Continue");
   await stage.waitForText(lost.card, "Run waits since");
-  cpSync(builtin("moved", "plan-approval@2"), builtin("moved", "plan-approval@1"), { recursive: true });
-  writeFileSync(builtin("moved", "plan-approval@1", FILE), text);
+  cpSync(builtin("moved", "plan-approval@3"), builtin("moved", "plan-approval@2"), { recursive: true });
+  writeFileSync(builtin("moved", "plan-approval@2", FILE), text);
   expect((await stage.cli(["resume", lost.run])).code).toBe(0);
   expect((await stage.finished(lost.run)).run.status).toBe("completed");
 });

@@ -179,6 +179,40 @@ describe("T16: a service that cannot parse the marks on a text", () => {
   });
 });
 
+describe("T18: a log of 40 KB in a question", () => {
+  const log = (mark: string): string => `${mark} was copied to its new place on another disk\n`.repeat(280);
+  const blocks = ["first", "second", "third"].map((mark) => ({ kind: "preformatted", text: log(mark) }));
+
+  test("is a document with all of it, and a card that fits one message, answers, and settles", async () => {
+    const stage = await serviceFor(at(1_001));
+    const asked = await stage.ask("Long evidence", { blocks });
+    const [document, card] = await stage.ann.messages();
+    expect(document?.document?.text).toContain(log("third"));
+    expect(card?.text.length).toBeLessThanOrEqual(4_096);
+    expect(card?.text).toContain(`The full text is in the document ${document?.document?.fileName} in this chat.`);
+    await stage.ann.tap(asked.card, "Approve");
+    await stage.finished(asked.run);
+    await stage.waitForText(asked.card, "Run completed");
+    expect(await stage.ann.messages()).toHaveLength(2);
+  });
+
+  test("whose document is refused, or never confirmed, is a card that says so; the document is not sent twice", async () => {
+    const stage = await serviceFor(at(1_001));
+    const faults = [
+      { kind: "reject", status: 400, description: "Bad Request: file is too big" },
+      { kind: "drop", when: "after", how: "rst" },
+    ] as const;
+    const said = ["could not be sent as a document", "but Telegram did not confirm it"];
+    for (const [index, fault] of faults.entries()) {
+      await stage.standIn.control.faults.add({ ...fault, method: "sendDocument" });
+      const asked = await stage.ask("Long evidence", { blocks });
+      expect((await message(stage.ann, asked.card)).text).toContain(said[index]);
+      await step(stage, 600_000);
+    }
+    expect(requestsOf(await stage.standIn.control.state(), "sendDocument")).toHaveLength(2);
+  });
+});
+
 describe("T27: topics", () => {
   test("General is addressed by leaving the topic out, and a reply there goes there", async () => {
     const stage = await serviceFor(at(FORUM));

@@ -82,6 +82,7 @@ export class FakeSession {
   #calls = 0;
   #listeners: (() => void)[] = [];
   #over = false;
+  #why = "";
 
   private constructor(socket: Socket, file: SessionFile, options: SessionOptions) {
     this.#socket = socket;
@@ -90,7 +91,8 @@ export class FakeSession {
     this.onDeliver = options.onDeliver;
     this.#port = framePort<ToExtension, FromExtension>(socket, toExtensionSchema);
     this.closed = new Promise((resolve) =>
-      this.#port.onClose(() => {
+      this.#port.onClose((error) => {
+        this.#why = error === undefined ? "" : ` (${error.message})`;
         this.#over = true;
         this.#wake();
         resolve();
@@ -136,7 +138,8 @@ export class FakeSession {
     const said = (): string => `${what} did not come: ${JSON.stringify([this.view?.run, this.frames.slice(-4)])}`;
     while (!test()) {
       if (Date.now() - since > HANG_MS) throw new Error(said());
-      if (this.#over) throw new Error(`the connection ended before ${what}: ${JSON.stringify(this.frames.slice(-4))}`);
+      if (this.#over)
+        throw new Error(`the connection ended${this.#why} before ${what}: ${JSON.stringify(this.frames.slice(-4))}`);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, HANG_MS);
         this.#listeners.push(() => {

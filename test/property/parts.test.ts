@@ -7,12 +7,13 @@ import {
   cardStateSchema,
   cutBody,
   inert,
+  isForDocument,
   layoutBody,
   partsProblem,
   type CardModel,
 } from "../../src/contracts/decision/index.ts";
 import { DECISION, TELEGRAM } from "../../src/contracts/limits.ts";
-import { bodyOf, renderCard, renderReply } from "../../renderers/telegram/index.ts";
+import { bodyOf, renderCard, renderDocument, renderReply } from "../../renderers/telegram/index.ts";
 import { displayWidth, renderTerminalCard } from "../../renderers/terminal/index.ts";
 import { replyCodeSchema, type ReplyCode } from "../../src/contracts/decision/index.ts";
 import { NOON } from "../decision/examples.ts";
@@ -96,6 +97,44 @@ describe("parts", () => {
           expect(piece(part)).toBe(piece(earlier));
           if (index > 0 && index < after.length - 1) expect(part).toEqual(earlier);
         }
+      }),
+      RUNS,
+    );
+  });
+
+  test("are one beside a document: with the beginning of the text, whatever the state, and the document has all of it", () => {
+    let cut = 0;
+    fc.assert(
+      fc.property(card, state, fc.constantFrom("sent", "unconfirmed", "failed"), (model, how, document) => {
+        const body = layoutBody(model).text;
+        const [pending, settled] = [PENDING, how].map((one) => {
+          const [part, ...more] = renderCard(model, { ...one, notes: { ...how.notes, document } });
+          expect(more).toEqual([]);
+          return part as NonNullable<typeof part>;
+        });
+        const beginning = bodyOf(pending === undefined ? [] : [pending]);
+        expect(body.startsWith(beginning)).toBe(true);
+        if (beginning !== body) cut += 1;
+        expect(bodyOf(settled === undefined ? [] : [settled])).toBe(beginning);
+        for (const part of [pending, settled]) {
+          expect(part?.text.length).toBeLessThanOrEqual(TELEGRAM.messageUnits);
+          expect(wellFormed(part?.text ?? "")).toBe(true);
+          expect(part?.text).toContain(document === "sent" ? `${model.fingerprint}.txt` : "Read it on the server");
+        }
+        const whole = renderDocument(model).text;
+        expect(whole).toContain(body);
+        expect(inert(whole, { lines: true })).toBe(whole);
+      }),
+      RUNS,
+    );
+    expect(cut).toBeGreaterThan(0);
+  });
+
+  test("are replaced by a document exactly where they would be more than five, but for what is kept out of chats", () => {
+    fc.assert(
+      fc.property(card, (model) => {
+        const many = cutBody(layoutBody(model)).length > DECISION.messageParts;
+        expect(isForDocument(model)).toBe(many && model.presentation.sensitive !== true);
       }),
       RUNS,
     );

@@ -147,7 +147,8 @@ class Model {
     if (what === "escalate" && !late && now >= this.start + ESCALATION) this.escalate();
     if (what !== "revise") return;
     this.strike();
-    this.turnout();
+    // After the deadline nobody else is asked: the timeout decides.
+    if (!late) this.turnout();
   }
 }
 

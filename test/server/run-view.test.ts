@@ -69,6 +69,11 @@ test.each<[string, Partial<RunListRow>, string]>([
   ],
   ["a starting runner is running", { queueStatus: "starting" }, "running"],
   ["a parked run without a question is parked", { queueStatus: "parked", parkReason: "runnerNoProgress" }, "parked"],
+  [
+    "a run that is reserved in a turn is queued",
+    { status: "queued", queueStatus: "parked", parkReason: "turn" },
+    "queued",
+  ],
   ["a new run is queued", { status: "queued", queueStatus: "queued" }, "queued"],
 ])("%s", (_name, change, expected) => {
   expect(displayStatus({ ...row, ...change })).toBe(expected);

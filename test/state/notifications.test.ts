@@ -54,6 +54,33 @@ describe("a notification with an audience", () => {
     expect(world.store.read.effects.list({ all: true })).toMatchObject([{ status: "applied" }, { status: "applied" }]);
   });
 
+  it("says that its text is Markdown, where the workflow said so", async () => {
+    const world = await World.open();
+    const { claim } = await running(world.store, world.epoch, TELLING);
+    const said = { kind: "final", message: "**Done**", format: "markdown", audience: "both" } as const;
+    await world.store.notifications.send({ claim, step: 0, nodeId: "tell", access: world.access, ...said });
+    const [frame] = await world.drain();
+    expect(notificationOf(frame as Perform)).toMatchObject({ format: "markdown", message: "**Done**" });
+  });
+
+  it("that need not be configured is stored without one, and otherwise refused where there is none", async () => {
+    const world = await World.open();
+    const { claim } = await running(world.store, world.epoch, TELLING);
+    const said = { claim, step: 0, nodeId: "tell", access: world.access, kind: "progress", message: "Half." } as const;
+    const to = { ...said, audience: "nobody" };
+    await expect(world.store.notifications.send(to)).rejects.toMatchObject({ kind: "audienceUnknown" });
+    expect(await world.store.notifications.send({ ...to, ifConfigured: true })).toEqual({ index: 0 });
+    expect(await world.drain()).toEqual([]);
+  });
+
+  it("that need not be configured gets the message where there is one", async () => {
+    const world = await World.open();
+    const { claim } = await running(world.store, world.epoch, TELLING);
+    const said = { claim, step: 0, nodeId: "tell", access: world.access, kind: "progress", message: "Half." } as const;
+    await world.store.notifications.send({ ...said, audience: "both", ifConfigured: true });
+    expect(await world.drain()).toHaveLength(2);
+  });
+
   it("keeps number and text of its first attempt when the node is executed again", async () => {
     const { launch, world } = await told();
     await world.store.runs.runnerEnded({ runnerEpoch: launch.claim.runnerEpoch, outcome: "crashed", error: null });

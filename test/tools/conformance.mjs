@@ -14,13 +14,16 @@ const FAULTS = [
 // The cases of the channel: T01 to T28.
 const CASES = Array.from({ length: 28 }, (_, at) => `T${String(at + 1).padStart(2, "0")}`);
 
+// The acceptance cases of the monitor workflow.
+const MONITOR = [...Array.from({ length: 15 }, (_, at) => `W${at + 1}`), "B1"];
+
 const problems = [];
 const seen = new Map();
 let tests = 0;
 for (const line of readFileSync(join(root, "docs/conformance.md"), "utf8").split("\n")) {
   const cells = line.split("|").map((cell) => cell.trim());
   const id = cells[1] ?? "";
-  if (!/^([LRCDET]?\d+)$/.test(id)) continue;
+  if (!/^([LRCDETWB]?\d+)$/.test(id)) continue;
   if (seen.has(id)) problems.push(`${id} has two lines`);
   seen.set(id, line);
   const named = [...(cells[3] ?? "").matchAll(/`(test\/[^`]+)` “([^”]+)”/g)];
@@ -33,7 +36,7 @@ for (const line of readFileSync(join(root, "docs/conformance.md"), "utf8").split
       problems.push(`${id}: ${file} has no test “${title}”`);
   }
 }
-for (const id of [...RULES, ...FAULTS, ...CASES]) if (!seen.has(id)) problems.push(`${id} has no line`);
+for (const id of [...RULES, ...FAULTS, ...CASES, ...MONITOR]) if (!seen.has(id)) problems.push(`${id} has no line`);
 for (const problem of problems) console.log(problem);
 console.log(`${seen.size} lines, ${tests} tests named, ${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);

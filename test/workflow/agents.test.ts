@@ -83,6 +83,21 @@ describe("agents", () => {
     expect((await unlimited.settled()).status).toBe("completed");
   });
 
+  it("work in the folder that the author names, which is absolute; without one, where the executor says", async () => {
+    const folders: unknown[] = [];
+    const look = (step: object): object => (folders.push("cwd" in step ? step.cwd : "the executor's"), { n: 1 });
+    const at = (cwd?: string | (() => string)): WorkflowNode =>
+      agent({ prompt: "Do it.", expectedOutput: "JSON", ...(cwd === undefined ? {} : { cwd }) }) as WorkflowNode;
+    for (const node of [at(), at("/srv/shop"), at(() => "/srv/work")]) await run(node, { agents: { node: look } });
+    expect(folders).toEqual(["the executor's", "/srv/shop", "/srv/work"]);
+    const wrong = await run(
+      at(() => "shop"),
+      { agents: { node: look } },
+    );
+    expect(wrong.result("node")?.error?.message).toContain("it is an absolute path");
+    expect(folders).toHaveLength(3);
+  });
+
   it("are resumed after a crash with a text that says so", async () => {
     let crashed = false;
     const started: TestRun = startWorkflow(single(asks()), {

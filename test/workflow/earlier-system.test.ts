@@ -17,7 +17,7 @@ async function load(name: string, text: string): Promise<workflowModule.Workflow
   await writeFile(path, text);
   const names = ["@osolmaz/pi-workflows", "@osolmaz/pi-workflows/job-progress"];
   const modules = Object.fromEntries(names.map((alias) => [alias, workflowModule]));
-  const { exports } = await loadModule(path, modules, null, new SourceView(null));
+  const { exports } = await loadModule(path, modules, {}, null, new SourceView(null));
   return (exports as { default: workflowModule.WorkflowDefinition }).default;
 }
 

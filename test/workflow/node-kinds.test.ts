@@ -43,6 +43,15 @@ describe("notifications and checkpoints", () => {
     );
   });
 
+  it("a notification goes to the audience that a function gives, or to nobody in chat", async () => {
+    const to = (audience: unknown): ReturnType<typeof run> =>
+      run(notify({ kind: "final", message: "x", audience: () => audience as string, ifConfigured: true }));
+    const told = async (audience: unknown): Promise<unknown> => (await to(audience)).notifications[0];
+    expect(await told("ops")).toMatchObject({ audience: "ops", ifConfigured: true });
+    expect(await told(null)).toMatchObject({ audience: undefined });
+    expect((await to(7)).result("node")?.error?.message).toContain("The audience of node");
+  });
+
   it("a checkpoint waits for any JSON, and its answer is its output", async () => {
     const asked = await run(checkpoint({ run: ({ input }) => ({ shown: input }), summary: () => "Look" }), {
       input: "this",

@@ -83,6 +83,28 @@ export function withheldLine(fingerprint: string): string {
   return `What this is about is not sent to chats. Read it on the server: holdpoint decisions ${fingerprint}`;
 }
 
+/** Names of files stay the same in every language: they are looked for by what the card says. */
+export function documentName(fingerprint: string): string {
+  return `${fingerprint}.txt`;
+}
+
+export function documentCaption(title: string, fingerprint: string): string {
+  return `${title} \u00b7 full text \u00b7 ${fingerprint}`;
+}
+
+/** Where the rest of a long content is, on its card. */
+export function documentLine(fingerprint: string, state: NonNullable<CardNotes["document"]>): string {
+  const server = `Read it on the server: holdpoint decisions ${fingerprint}`;
+  switch (state) {
+    case "sent":
+      return `The full text is in the document ${documentName(fingerprint)} in this chat.`;
+    case "unconfirmed":
+      return `The full text went as a document (${documentName(fingerprint)}), but Telegram did not confirm it. ${server}`;
+    case "failed":
+      return `The full text could not be sent as a document. ${server}`;
+  }
+}
+
 /** Stands for the text that goes with a choice, on a command line. */
 export const textPlaceholder = "<text>";
 

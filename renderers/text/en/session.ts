@@ -10,6 +10,9 @@ type Terminal = Extract<SessionMessage, { kind: "terminal" }>;
 export const cardForPeople =
   "A workflow asks a person. Nothing is asked of the agent: only a person can answer this, and no tool or message can.";
 
+/** How an answer is typed in Pi. */
+export const answerCommand = "/workflow answer";
+
 /** Before a notification, and under it. */
 export function notificationHead(workflow: string, run: string): string {
   return `The workflow ${short(workflow, CUT.workflow)} (run ${run}) says:`;

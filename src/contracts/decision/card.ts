@@ -90,6 +90,8 @@ export const cardNotesSchema = z.strictObject({
   shownAgain: timeSchema.optional(),
   /** The workflow's files are not there as they were approved: an answer is kept, but the run waits. */
   sourceChanged: z.boolean().optional(),
+  /** The whole text went as a document, and the card holds its beginning: what is known of that document. */
+  document: z.enum(["sent", "unconfirmed", "failed"]).optional(),
   /** A second audience is asked too, since `at`. */
   escalated: z
     .strictObject({ audience: z.string(), names: z.array(z.string()), cause: escalationCauseSchema, at: timeSchema })

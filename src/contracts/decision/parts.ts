@@ -2,7 +2,7 @@
 // decision, so that a settled card can always be edited in place.
 
 import { DECISION, TELEGRAM } from "../limits.ts";
-import type { CardBody } from "./body.ts";
+import { layoutBody, type BodySource, type CardBody } from "./body.ts";
 import { codePointFloor, graphemeFloor } from "./graphemes.ts";
 import type { Problem } from "./issues.ts";
 
@@ -15,6 +15,9 @@ export interface BodyPiece {
 /** Units that line breaks between status, body, footer and verdict may take. */
 const BREAKS = 8;
 const UNDER_STATUS = TELEGRAM.messageUnits - TELEGRAM.statusUnits - BREAKS;
+
+/** Units of what a card says about its document. */
+const DOCUMENT_LINES = 200;
 
 /** Units of body that fit into a part, by its place. The reserved units hold the verdict and the end of the story. */
 export const PART_ROOM = {
@@ -39,6 +42,21 @@ export function partsProblem(body: CardBody): Problem | undefined {
   const limit = DECISION.transportParts;
   if (seen <= limit) return undefined;
   return { path: [], text: `needs ${seen} chat messages; the limit is ${limit}`, limit, seen };
+}
+
+/** Whether a card is one message and a document, where the channel takes files. Depends on the card alone. */
+export function isForDocument(source: BodySource): boolean {
+  // Making a character visible takes at most eight units; most cards are far too short to be laid out for this.
+  const units = JSON.stringify(source.presentation).length;
+  if (units * 8 < DECISION.messageParts * PART_ROOM.last) return false;
+  return source.presentation.sensitive !== true && cutBody(layoutBody(source)).length > DECISION.messageParts;
+}
+
+/** The beginning of a body that fits into the one message beside a document. */
+export function bodyStart(body: CardBody): BodyPiece {
+  const room = PART_ROOM.last - DOCUMENT_LINES;
+  if (body.text.length <= room) return { start: 0, end: body.text.length };
+  return { start: 0, end: bestCut(body, 0, Math.ceil(room / 2), room) };
 }
 
 function cutWith(body: CardBody, fill: number): BodyPiece[] {

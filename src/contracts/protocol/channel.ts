@@ -104,12 +104,13 @@ export type MessageContent = z.infer<typeof messageContentSchema>;
  * - `post`: send the parts from `fromPart` (1-based) on, each as a new message.
  * - `edit`: bring the message `reference`, which shows part `part`, to this content.
  * - `delete`: remove the message `reference`.
+ * - `document`: send the whole text of a card as a file, one new message.
  */
 export const performSchema = z.strictObject({
   type: z.literal("perform"),
   effectId: z.string(),
   attempt: z.number().int().positive(),
-  op: z.enum(["post", "edit", "delete"]),
+  op: z.enum(["post", "edit", "delete", "document"]),
   destination: destinationSchema,
   content: messageContentSchema.nullable(),
   fromPart: z.number().int().positive(),

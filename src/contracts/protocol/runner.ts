@@ -14,6 +14,7 @@ import { z } from "zod";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
+import { notificationFormatSchema } from "../notification.ts";
 import { proposedSettingsSchema, settingsVersionSchema } from "../settings.ts";
 import { sleepWakeSchema } from "../sleep.ts";
 import { updateEnvelopeSchema } from "../update.ts";
@@ -324,7 +325,10 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     nodeId: z.string(),
     kind: z.enum(["progress", "final"]),
     message: z.string().max(NOTIFY.messageChars),
+    format: notificationFormatSchema.optional(),
     audience: z.string().nullable(),
+    /** An audience that is not configured is none. */
+    ifConfigured: z.boolean(),
   }),
   /** Result: the receipt of the update. */
   z.strictObject({

@@ -52,7 +52,7 @@ async function execute(
     await endTree({ pid: null, startIdentity: null, mark }, PROCESS.killGraceMs, AGENT.goneMs);
     const pi = await PiProcess.start({
       pi: options.pi,
-      cwd: options.cwd,
+      cwd: step.cwd ?? options.cwd,
       args: argumentsFor(step, folder),
       bridge: {
         actions: step.contract.kind === "submit" ? ["submit", "update"] : ["update"],

@@ -17,6 +17,7 @@ import { cachedTransform } from "./transform-cache.ts";
 /** Names of the built-in workflows: their files are loaded as own files, so that they are part of the identity. */
 const BUILTINS_NAMES = ["holdpoint/builtins", "@osolmaz/pi-workflows/builtins"] as const;
 
+export { namedWorkflows } from "./named.ts";
 export { SourceView } from "./source-view.ts";
 
 export interface LoadedModule {
@@ -30,11 +31,13 @@ export interface LoadedModule {
  *
  * @param path absolute, without links.
  * @param modules import name → namespace, for what the product provides.
+ * @param named import name → file, for workflows that are included by their name.
  * @param cacheDir folder for transpiled code, or null for none.
  */
 export async function loadModule(
   path: string,
   modules: Readonly<Record<string, unknown>>,
+  named: Readonly<Record<string, string>>,
   cacheDir: string | null,
   view: SourceView,
 ): Promise<LoadedModule> {
@@ -44,7 +47,7 @@ export async function loadModule(
     path,
     {
       virtualModules: { ...modules },
-      alias: Object.fromEntries(BUILTINS_NAMES.map((name) => [name, BUILTINS_INDEX])),
+      alias: { ...Object.fromEntries(BUILTINS_NAMES.map((name) => [name, BUILTINS_INDEX])), ...named },
       fsCache: false,
       // Keeps stack traces readable: otherwise a module with top-level await is one data: URL with all of its source.
       esmEvalTempFile: true,

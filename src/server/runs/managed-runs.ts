@@ -17,6 +17,7 @@ export class ManagedRuns {
   /** Called after a run of an owner was completed, once for each run and server. */
   onCompleted: (run: ManagedRun) => void = () => undefined;
   readonly #deps: ManagedRunsDeps;
+  #woken = false;
   #busy = false;
   #again = false;
   #stopped = false;
@@ -37,8 +38,17 @@ export class ManagedRuns {
     return this.#deps.store.read.managed.get(owner, requestKey);
   }
 
-  /** Completes what has ended; safe to call at any time. */
+  /** Completes what has ended, once for all calls of one turn of the event loop; safe to call at any time. */
   wake(): void {
+    if (this.#woken) return;
+    this.#woken = true;
+    process.nextTick(() => {
+      this.#woken = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
     if (this.#stopped) return;
     if (this.#busy) {
       this.#again = true;

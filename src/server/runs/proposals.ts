@@ -63,14 +63,16 @@ export async function take(
       return { result: { wakeAt }, parks: true };
     }
     case "notify": {
-      const { audience, kind, message, nodeId, step } = frame;
+      const { audience, format, ifConfigured, kind, message, nodeId, step } = frame;
       const { index } = await store.notifications.send({
         claim,
         step,
         nodeId,
         kind,
         message,
+        format: format ?? null,
         audience,
+        ifConfigured,
         access: access(),
       });
       wake.channels();

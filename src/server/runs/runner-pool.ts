@@ -5,28 +5,29 @@
 import { WARM } from "../../contracts/limits.ts";
 import type { SourceFile } from "../../contracts/definition.ts";
 import type { ChildExit, Clock, Log, Timer } from "../ports.ts";
+import type { FromRunner, ToRunner } from "../../contracts/protocol/runner.ts";
 import type { Worker } from "./worker.ts";
 
-interface Idle {
-  readonly worker: Worker;
+interface Idle<In, Out> {
+  readonly worker: Worker<In, Out>;
   readonly key: string;
   readonly workflowPath: string;
   readonly sources: readonly SourceFile[];
   timer: Timer;
 }
 
-export class RunnerPool {
+export class RunnerPool<In = FromRunner, Out = ToRunner> {
   readonly #clock: Clock;
   readonly #log: Log;
   /** The newest last. */
-  #idle: Idle[] = [];
+  #idle: Idle<In, Out>[] = [];
   readonly #leaving = new Set<Promise<unknown>>();
   #stopped = false;
 
-  readonly #onLost: (worker: Worker, exit: ChildExit) => void;
+  readonly #onLost: (worker: Worker<In, Out>, exit: ChildExit) => void;
 
   /** `onLost` is told of an idle runner that ended by itself. */
-  constructor(clock: Clock, log: Log, onLost: (worker: Worker, exit: ChildExit) => void) {
+  constructor(clock: Clock, log: Log, onLost: (worker: Worker<In, Out>, exit: ChildExit) => void) {
     this.#clock = clock;
     this.#log = log;
     this.#onLost = onLost;
@@ -36,10 +37,12 @@ export class RunnerPool {
     return this.#idle.length;
   }
 
-  /** An idle runner of exactly these sources. */
-  take(sources: readonly SourceFile[]): Worker | undefined {
+  /** An idle runner of exactly these sources; with `place` only one that was kept for that. */
+  take(sources: readonly SourceFile[], place?: string): Worker<In, Out> | undefined {
     const key = keyOf(sources);
-    const found = this.#idle.findLast((idle) => idle.key === key);
+    const found = this.#idle.findLast(
+      (idle) => idle.key === key && (place === undefined || idle.workflowPath === place),
+    );
     return found && this.#remove(found);
   }
 
@@ -50,7 +53,7 @@ export class RunnerPool {
   async takeFor(
     workflowPath: string,
     unchanged: (sources: readonly SourceFile[]) => Promise<boolean>,
-  ): Promise<Worker | undefined> {
+  ): Promise<Worker<In, Out> | undefined> {
     for (;;) {
       const found = this.#idle.findLast((idle) => idle.workflowPath === workflowPath);
       if (found === undefined) return undefined;
@@ -61,9 +64,9 @@ export class RunnerPool {
   }
 
   /** Keeps a runner that is ready for another launch. */
-  keep(worker: Worker, workflowPath: string, sources: readonly SourceFile[]): void {
+  keep(worker: Worker<In, Out>, workflowPath: string, sources: readonly SourceFile[]): void {
     if (this.#stopped || worker.ended) return this.#end(worker);
-    const idle: Idle = { worker, key: keyOf(sources), workflowPath, sources, timer: NO_TIMER };
+    const idle: Idle<In, Out> = { worker, key: keyOf(sources), workflowPath, sources, timer: NO_TIMER };
     this.#idle.push(idle);
     this.#arm(idle, this.#clock.now() + WARM.idleMs);
     // Nothing may come from it now; a process that ends is no loss.
@@ -73,7 +76,7 @@ export class RunnerPool {
 
   /** Ends the oldest ones until at most `count` are left. */
   shrink(count: number): void {
-    while (this.#idle.length > Math.max(0, count)) this.#end(this.#remove(this.#idle[0] as Idle));
+    while (this.#idle.length > Math.max(0, count)) this.#end(this.#remove(this.#idle[0] as Idle<In, Out>));
   }
 
   /** Ends all; resolves when they are gone. */
@@ -83,12 +86,12 @@ export class RunnerPool {
     await Promise.all(this.#leaving);
   }
 
-  async #watch(idle: Idle): Promise<void> {
+  async #watch(idle: Idle<In, Out>): Promise<void> {
     const exit = await idle.worker.gone;
     if (this.#idle.includes(idle)) this.#onLost(this.#remove(idle), exit);
   }
 
-  #arm(idle: Idle, at: number): void {
+  #arm(idle: Idle<In, Out>, at: number): void {
     idle.timer = this.#clock.timer(at, () => {
       if (!this.#idle.includes(idle)) return;
       if (this.#clock.now() < at) return this.#arm(idle, at);
@@ -97,13 +100,13 @@ export class RunnerPool {
     });
   }
 
-  #remove(idle: Idle): Worker {
+  #remove(idle: Idle<In, Out>): Worker<In, Out> {
     this.#idle = this.#idle.filter((other) => other !== idle);
     idle.timer.cancel();
     return idle.worker;
   }
 
-  #end(worker: Worker): void {
+  #end(worker: Worker<In, Out>): void {
     const leaving = worker.end().finally(() => this.#leaving.delete(leaving));
     this.#leaving.add(leaving);
   }

@@ -5,7 +5,7 @@
 import { PROCESS } from "../../contracts/limits.ts";
 import { fromRunnerSchema, type FromRunner, type ToRunner } from "../../contracts/protocol/runner.ts";
 import type { Store } from "../../state/store.ts";
-import type { Child, ChildExit, Log, Ports } from "../ports.ts";
+import type { Child, ChildExit, ChildSpec, Log, Ports } from "../ports.ts";
 import { untilWritten } from "../until-written.ts";
 
 export interface WorkerDeps {
@@ -20,8 +20,8 @@ interface Begun {
   readonly runnerEpoch: string;
 }
 
-export class Worker {
-  readonly child: Child<FromRunner, ToRunner>;
+export class Worker<In = FromRunner, Out = ToRunner> {
+  readonly child: Child<In, Out>;
   /** Resolves when everything about its end is written down; never rejects. */
   readonly gone: Promise<ChildExit>;
   /** Launches so far. */
@@ -32,7 +32,7 @@ export class Worker {
   /** Its launches that may have registered groups. */
   #open: Begun[] = [];
 
-  private constructor(deps: WorkerDeps, child: Child<FromRunner, ToRunner>) {
+  private constructor(deps: WorkerDeps, child: Child<In, Out>) {
     this.#deps = deps;
     this.child = child;
     this.gone = this.#watch();
@@ -41,19 +41,24 @@ export class Worker {
   /**
    * Starts a process and registers it before it is told anything. `heapMb` bounds its heap. Rejects when it cannot be started.
    */
-  static async start(deps: WorkerDeps, name: string, heapMb?: number): Promise<Worker> {
+  static start(deps: WorkerDeps, name: string, heapMb?: number): Promise<Worker> {
+    const bound = heapMb === undefined ? {} : { heapMb };
+    return Worker.launch<FromRunner, ToRunner>(deps, { kind: "runner", name, schema: fromRunnerSchema, ...bound });
+  }
+
+  /** The same for any kind of child but adapters. */
+  static async launch<In, Out>(
+    deps: WorkerDeps,
+    spec: ChildSpec<In> & { readonly kind: "runner" | "resource" },
+  ): Promise<Worker<In, Out>> {
     const { ports, serverEpoch, store } = deps;
-    const child = await ports.launcher.launch<FromRunner, ToRunner>({
-      kind: "runner",
-      name,
-      schema: fromRunnerSchema,
-      ...(heapMb === undefined ? {} : { heapMb }),
-    });
-    const worker = new Worker(deps, child);
+    const child = await ports.launcher.launch<In, Out>(spec);
+    const worker = new Worker<In, Out>(deps, child);
     const { childId, pid, startIdentity } = child;
+    const { kind, name } = spec;
     // Until it is registered the child does nothing: it waits for its launch.
     await untilWritten({ clock: ports.clock, log: deps.log }, "a runner's registration", () =>
-      store.children.register({ childId, kind: "runner", name, pid, startIdentity, epoch: serverEpoch }),
+      store.children.register({ childId, kind, name, pid, startIdentity, epoch: serverEpoch }),
     );
     return worker;
   }

@@ -16,7 +16,7 @@ import type { ChildSpec } from "../ports.ts";
 export type FrameMoment = "in" | "lost" | "out";
 
 export interface ChildFaultPoint {
-  readonly child: ChildSpec<unknown>["kind"];
+  readonly child: Exclude<ChildSpec<unknown>["kind"], "resource">;
   readonly moment: FrameMoment;
   readonly frame: string;
   /** Which occurrence in the life of this server, from 1. */

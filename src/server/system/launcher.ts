@@ -18,6 +18,7 @@ import { groupGone, killGroup } from "./groups.ts";
 /** Entries of children by kind and channel kind, relative to the built tree; children are started by path, never imported. */
 const ENTRIES = {
   runner: "../../runner/main.js",
+  resource: "../../runner/resources/main.js",
   "adapter:telegram": "../../../adapters/telegram/main.js",
   "adapter:pi": "../../../adapters/pi/main.js",
 } as const;
@@ -80,7 +81,7 @@ export function systemLauncher(
 }
 
 function entryOf(spec: ChildSpec<unknown>, adapterEntries: Readonly<Record<string, string>>): string {
-  if (spec.kind === "runner") return fileURLToPath(new URL(ENTRIES.runner, import.meta.url));
+  if (spec.kind !== "adapter") return fileURLToPath(new URL(ENTRIES[spec.kind], import.meta.url));
   const [kind = ""] = spec.name.split(":", 1);
   const extra = Object.hasOwn(adapterEntries, kind) ? adapterEntries[kind] : undefined;
   if (extra !== undefined) return extra;

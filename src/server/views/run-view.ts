@@ -147,7 +147,7 @@ function nextStep(row: RunListRow, decisions: readonly DecisionListRow[]): strin
   if (row.pendingDecision !== null) return decisions.flatMap(({ sendAgain }) => sendAgain)[0] ?? null;
   if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
   if (row.pendingSession !== null) return `pi --session-id ${row.pendingSession}`;
-  if (row.wakeAt !== null || row.queueStatus !== "parked") return null;
+  if (row.wakeAt !== null || row.queueStatus !== "parked" || row.parkReason === "turn") return null;
   const kind = error?.kind;
   const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
   return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;

@@ -7,6 +7,7 @@ import { isUserAllowed, type Access } from "../decisions/access.ts";
 import { reopen } from "../effects/reopen.ts";
 import type { Tx } from "../tx.ts";
 import { isReachable, revive } from "./places.ts";
+import type { ChannelRow } from "./rows.ts";
 
 export type Spoken = Extract<Inbound, { kind: "answer" | "message" | "command" }>;
 
@@ -17,9 +18,10 @@ const NEVER: readonly Trait[] = ["business", "guest", "channelPost", "bot", "inl
  * `silent`: no reaction at all. `notOnList`: the place is allowed, the account is not. `ok`: go on. Whoever writes, a chat from which
  * something comes can be reached again.
  */
-export function authorize(tx: Tx, access: Access, channelId: string, inbound: Spoken): "ok" | "silent" | "notOnList" {
+export function authorize(tx: Tx, access: Access, channel: ChannelRow, inbound: Spoken): "ok" | "silent" | "notOnList" {
+  const { channelId, placeDead } = channel;
   if (inbound.place === null || inbound.traits.some((trait) => NEVER.includes(trait))) return "silent";
   if (!isReachable(tx, access, channelId, inbound.place)) return "silent";
-  if (revive(tx, channelId, inbound.place)) reopen(tx, channelId, inbound.place);
+  if (placeDead !== 0 && revive(tx, channelId, inbound.place)) reopen(tx, channelId, inbound.place);
   return isUserAllowed(access, channelId, inbound.sender.id) ? "ok" : "notOnList";
 }

@@ -8,7 +8,7 @@ import type { DeafCause, ReplyCode } from "../../contracts/decision/codes.ts";
 import { defineCommand } from "../command.ts";
 import type { Access } from "../decisions/access.ts";
 import type { ReplyRequest } from "../effects/content.ts";
-import { effectById, effectIdOf, insertEffect, moveEffect } from "../effects/rows.ts";
+import { effectIdOf, effectOf, insertEffect, moveEffect } from "../effects/rows.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 import { channelById, ensureChannel, type ChannelRow } from "./rows.ts";
@@ -98,7 +98,7 @@ function hears(
   });
   for (const destination of told) {
     // An alert that never went out would only confuse after this: what follows tells both.
-    const alert = effectById(tx, effectIdOf(alertKey(channelId, since, destination)));
+    const alert = effectOf(tx, channel.resourceNo, effectIdOf(alertKey(channelId, since, destination)));
     if (alert?.status === "pending" && alert.attemptCount === 0) moveEffect(tx, alert, "cancelled");
     post(
       tx,

@@ -34,7 +34,7 @@ export function receiveCommand(
   access: Access,
   service: ServiceFacts | undefined,
 ): Handled {
-  const admitted = authorize(tx, access, channel.channelId, command);
+  const admitted = authorize(tx, access, channel, command);
   if (admitted !== "ok") return { verdict: admitted, ack: null };
   if (command.traits.length > 0) return { verdict: "ignored", ack: null };
   const origin: Origin = {

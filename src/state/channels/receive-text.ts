@@ -40,7 +40,7 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
     topic: message.topic,
     timeZone: access.timeZone,
   };
-  const admitted = authorize(tx, access, channelId, message);
+  const admitted = authorize(tx, access, channel, message);
   if (admitted === "silent") return { verdict: "silent", ack: null };
   const say = (verdict: string, reply: ReplyCode, decision?: DecisionRow): Handled => {
     queueReply(tx, origin, { reply, to: message.reference, ...(decision === undefined ? {} : { decision }) });

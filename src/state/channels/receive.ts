@@ -13,7 +13,7 @@ import { receiveChoice } from "./receive-choice.ts";
 import { receiveCommand } from "./receive-command.ts";
 import { receiveTap } from "./receive-tap.ts";
 import { receiveMessage } from "./receive-text.ts";
-import { spokenFor, type ChannelRow } from "./rows.ts";
+import { spokenBefore, type ChannelRow } from "./rows.ts";
 import type { ServiceFacts } from "./service-facts.ts";
 
 export interface ReceiveInput {
@@ -43,19 +43,16 @@ export interface ReceiveResult extends Handled {
 export const receive = defineCommand(
   "channels.receive",
   (tx: Tx, { access, adapterEpoch, channelId, inbound, service }: ReceiveInput): ReceiveResult => {
-    const channel = spokenFor(tx, channelId, adapterEpoch);
-    const before = inboxOf(tx, channel, inbound.updateId);
-    if (before !== undefined && before.digest === inbound.digest) {
+    const place = "place" in inbound ? inbound.place : null;
+    const channel = spokenBefore(tx, { channelId, adapterEpoch }, { updateId: inbound.updateId, place });
+    const { ack, digest, verdict } = channel;
+    if (verdict !== null && digest === inbound.digest) {
       advance(tx, channel, inbound.updateId);
-      return {
-        verdict: before.verdict,
-        ack: before.ack === null ? null : (tx.unpack(before.ack) as unknown as ReplyCode),
-        repeated: true,
-      };
+      return { verdict, ack: ack === null ? null : (tx.unpack(ack) as unknown as ReplyCode), repeated: true };
     }
     // The service counts anew: an id far below the cursor, or a known id with another content.
     const restarted =
-      before !== undefined || (channel.cursor !== null && channel.cursor - inbound.updateId > CHANNEL.epochStepBack);
+      verdict !== null || (channel.cursor !== null && channel.cursor - inbound.updateId > CHANNEL.epochStepBack);
     if (restarted) channel.channelEpoch += 1;
     const handled = handle(tx, channel, inbound, access, service);
     tx.run(
@@ -99,19 +96,6 @@ function handle(
     case "unreadable":
       return { verdict: "unreadable", ack: null };
   }
-}
-
-function inboxOf(
-  tx: Tx,
-  channel: ChannelRow,
-  updateId: number,
-): { verdict: string; ack: string | null; digest: string } | undefined {
-  return tx.get(
-    "SELECT verdict, ack, digest FROM channel_inbox WHERE channel_id = ? AND channel_epoch = ? AND update_id = ?",
-    channel.channelId,
-    channel.channelEpoch,
-    updateId,
-  );
 }
 
 /** The cursor is the last id handled, not a maximum. */

@@ -14,19 +14,24 @@ export interface ChannelRow {
   cursor: number | null;
   readonly cursorAt: number | null;
   readonly adapterEpoch: string | null;
+  /** Whether the place of the update in hand is known as one that cannot be reached (1 or 0); left out where nobody looked. */
+  readonly placeDead?: number;
 }
 
-const COLUMNS = `channel_id AS channelId, resource_no AS resourceNo, kind, profile, channel_epoch AS channelEpoch, cursor, cursor_at AS cursorAt,
-  adapter_epoch AS adapterEpoch`;
+const COLUMNS = `c.channel_id AS channelId, c.resource_no AS resourceNo, c.kind, c.profile, c.channel_epoch AS channelEpoch, c.cursor, c.cursor_at AS cursorAt,
+  c.adapter_epoch AS adapterEpoch`;
 
-const BY_ID = `SELECT ${COLUMNS} FROM channels WHERE channel_id = ?`;
+const BY_ID = `SELECT ${COLUMNS} FROM channels c WHERE c.channel_id = ?`;
+const WITH_VERDICT = `SELECT ${COLUMNS}, i.verdict, i.ack, i.digest,
+    EXISTS (SELECT 1 FROM channel_places p WHERE p.channel_id = c.channel_id AND p.place = ? AND p.dead_at IS NOT NULL) AS placeDead FROM channels c
+  LEFT JOIN channel_inbox i ON i.channel_id = c.channel_id AND i.channel_epoch = c.channel_epoch AND i.update_id = ? WHERE c.channel_id = ?`;
 
 export function channelById(db: Reader, channelId: string): ChannelRow | undefined {
   return db.get<ChannelRow>(BY_ID, channelId);
 }
 
 export function allChannels(db: Reader): ChannelRow[] {
-  return db.all<ChannelRow>(`SELECT ${COLUMNS} FROM channels ORDER BY channel_id LIMIT 256`);
+  return db.all<ChannelRow>(`SELECT ${COLUMNS} FROM channels c ORDER BY c.channel_id LIMIT 256`);
 }
 
 /** The row of a channel, made when it does not exist: a card may be queued before its adapter was ever started. */
@@ -49,7 +54,26 @@ export function ensureChannel(
 
 /** The channel that an adapter speaks for. An adapter that was replaced may report nothing more: `protocolRejected`. */
 export function spokenFor(tx: Tx, channelId: string, adapterEpoch: string): ChannelRow {
-  const channel = channelById(tx, channelId);
+  return checked(channelById(tx, channelId), channelId, adapterEpoch);
+}
+
+/** What an update came to when it was handled before, in the channel's present epoch; all null when it was not. */
+export interface Verdict {
+  readonly verdict: string | null;
+  readonly ack: string | null;
+  readonly digest: string | null;
+}
+
+/** As `spokenFor`, with the verdict on an update and whether its place is dead. */
+export function spokenBefore(
+  tx: Tx,
+  { adapterEpoch, channelId }: { readonly channelId: string; readonly adapterEpoch: string },
+  { place, updateId }: { readonly updateId: number; readonly place: string | null },
+): ChannelRow & Verdict {
+  return checked(tx.get<ChannelRow & Verdict>(WITH_VERDICT, place, updateId, channelId), channelId, adapterEpoch);
+}
+
+function checked<T extends ChannelRow>(channel: T | undefined, channelId: string, adapterEpoch: string): T {
   if (channel === undefined) throw new HoldpointError("channelUnknown", `No channel "${channelId}" is known.`);
   if (channel.adapterEpoch !== adapterEpoch) {
     throw new HoldpointError(

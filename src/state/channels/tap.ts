@@ -15,6 +15,10 @@ export interface TokenRow {
   decisionNo: number | null;
   purpose: string;
   choice: string;
+  /** The last part of that attempt; null when none was begun. */
+  part: number | null;
+  of: number | null;
+  reference: string | null;
 }
 
 /** Who tapped, for the door and for the record. */

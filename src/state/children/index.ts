@@ -4,7 +4,7 @@ import type { ReadDb } from "../reading.ts";
 
 export interface RegisterChild {
   readonly childId: string;
-  readonly kind: "runner" | "adapter";
+  readonly kind: "runner" | "adapter" | "resource";
   /** Run id or channel id. */
   readonly name: string;
   readonly pid: number;
@@ -46,7 +46,7 @@ export const commands = { register, ended };
 
 export interface ChildRow {
   readonly childId: string;
-  readonly kind: "runner" | "adapter";
+  readonly kind: "runner" | "adapter" | "resource";
   readonly name: string;
   readonly epoch: number;
   readonly pid: number;

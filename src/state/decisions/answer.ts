@@ -18,7 +18,6 @@ import {
 } from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
-import { isObstructed } from "../runs/obstructed.ts";
 import { runByNo, shortIdOf } from "../runs/rows.ts";
 import { continueFrom } from "../runs/waiting.ts";
 import type { Tx } from "../tx.ts";
@@ -67,11 +66,11 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     outage: outageOf(access),
   });
   record(tx, decision, candidate, actor, verdict);
-  const obstructed = isObstructed(tx, decision.runNo);
+  let obstructed = false;
   switch (verdict.kind) {
     case "accepted":
       storeVote(tx, decision, verdict.vote, { actor, source: candidate.source });
-      accept(tx, decision, request, candidate.source, actor, verdict);
+      obstructed = accept(tx, decision, request, candidate.source, actor, verdict);
       break;
     case "recorded": {
       const turnout = recordVote(tx, decision, { request, votes, verdict, actor, source: candidate.source, access });
@@ -90,13 +89,14 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     nameOf: (id) => (id === winnerId ? personName : undefined),
     personId: actor.allowed ? actor.personId : undefined,
   });
-  if (verdict.kind === "accepted" && obstructed) {
+  if (obstructed) {
     const run = shortIdOf(tx, runByNo(tx, decision.runNo).runId);
     return { kind: verdict.kind, reply: { code: "sourceChanged", run } };
   }
   return { kind: verdict.kind, reply };
 }
 
+/** Returns whether it was known before that the run cannot be continued now. */
 function accept(
   tx: Tx,
   decision: DecisionRow,
@@ -104,7 +104,7 @@ function accept(
   source: AnswerSource,
   actor: ActorVerdict,
   verdict: { readonly vote: DecisionVote; readonly graceAfterOutage: boolean },
-): void {
+): boolean {
   const { actorId, assurance, channel, eventId } = source;
   const resolution: DecisionResolution = humanResolution(request, {
     vote: verdict.vote,
@@ -114,11 +114,12 @@ function accept(
   });
   const by = actorOf(actor, source);
   resolveDecision(tx, decision, resolution, { actor: by, personName: nameOf(actor), updateId: source.updateId });
-  continueFrom(tx, decision.runNo, {
+  const { obstructed } = continueFrom(tx, decision.runNo, {
     cause: { type: "decision", id: decision.decisionId },
     output: acceptedAnswer(request.choices, verdict.vote.choice, verdict.vote.input),
     actor: by,
   });
+  return obstructed;
 }
 
 /** A vote that does not decide yet: it is stored and shown on every card. Returns whether everybody has voted now, in vain. */

@@ -3,6 +3,7 @@
  * for each destination of the audience. Everything that can be wrong with the request is refused before that.
  */
 import { postedTo } from "../../contracts/config.ts";
+import { isForDocument } from "../../contracts/decision/parts.ts";
 import { normalizeRequest, fingerprintOf, type DecisionRequest } from "../../contracts/decision/request.ts";
 import { defineCommand } from "../command.ts";
 import { claimedRun, openAttempt } from "../runs/rows.ts";
@@ -50,8 +51,10 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   const resourceNo = tx.resource("decision", normalized.decisionId);
   const { decisionId, expiresAt = null, requestDigest } = normalized;
   const fingerprint = fingerprintOf(requestDigest);
+  const document = isLong(normalized) ? 1 : 0;
   const decisionNo = insertDecision(tx, {
     normalized,
+    document,
     resourceNo,
     runNo: run.runNo,
     attemptNo,
@@ -71,9 +74,15 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   tx.event(run.resourceNo, { type: "decision.requested", actor, payload });
   tx.event(resourceNo, { type: "decision.requested", actor, payload });
   for (const destination of postedTo(audience.destinations))
-    queueDelivery(tx, { decisionId, decisionNo, requestDigest, resourceNo, destination, runNo: run.runNo });
+    queueDelivery(tx, { decisionId, decisionNo, requestDigest, resourceNo, document, destination, runNo: run.runNo });
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
+
+/** Whether the whole text goes as a document. */
+function isLong({ choices, presentation, title }: DecisionRequest): boolean {
+  const buttons = choices.map(({ input, label }) => ({ label, hasInput: input !== undefined }));
+  return isForDocument({ title, presentation, choices: buttons });
+}
 
 function fieldOf(authored: unknown, name: "audience" | "choices"): unknown {
   return typeof authored === "object" && authored !== null ? (authored as Record<string, unknown>)[name] : undefined;
@@ -81,6 +90,7 @@ function fieldOf(authored: unknown, name: "audience" | "choices"): unknown {
 
 interface NewDecision {
   readonly normalized: DecisionRequest;
+  readonly document: number;
   readonly resourceNo: number;
   readonly runNo: number;
   readonly attemptNo: number;
@@ -91,13 +101,13 @@ interface NewDecision {
 /** Returns the internal number. */
 function insertDecision(
   tx: Tx,
-  { access, attemptNo, fingerprint, normalized, resourceNo, runNo }: NewDecision,
+  { access, attemptNo, document, fingerprint, normalized, resourceNo, runNo }: NewDecision,
 ): number {
   const { escalateAfter, remindAfter } = normalized.policy;
   const { lastInsertRowid: decisionNo } = tx.run(
     `INSERT INTO human_decisions (decision_id, resource_no, run_no, attempt_no, node_id, fingerprint, audience, title, request_digest, policy, status,
-       deadline_at, default_response, time_zone, asked, remind_at, escalate_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?)`,
+       deadline_at, default_response, time_zone, asked, document, remind_at, escalate_at, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
     normalized.decisionId,
     resourceNo,
     runNo,
@@ -112,6 +122,7 @@ function insertDecision(
     normalized.defaultResponse === undefined ? null : tx.pack(normalized.defaultResponse),
     access.timeZone,
     JSON.stringify(askedNames(access, normalized.audience)),
+    document,
     remindAfter === undefined ? null : nextReminder(remindAfter, tx.now, tx.now),
     escalateAfter === undefined ? null : tx.now + escalateAfter.afterMs,
     tx.now,

@@ -12,7 +12,9 @@ import type { EscalationCause } from "../../contracts/decision/policy.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
+import { HEAD_COLUMNS, type HeadRow } from "../chain.ts";
 import type { Reader } from "../statements.ts";
+import type { Tx } from "../tx.ts";
 
 export interface DecisionRow {
   readonly decisionNo: number;
@@ -30,6 +32,8 @@ export interface DecisionRow {
   readonly timeZone: string;
   /** JSON array of names. */
   readonly asked: string;
+  /** 1: its whole text goes as a document where a channel takes files. */
+  readonly document: number;
   everybodyVoted: number;
   reminders: number;
   /** When the next reminder is due; null = none is to come. */
@@ -42,11 +46,13 @@ export interface DecisionRow {
   /** Names of those whom it asks, as JSON array. */
   escalatedAsked: string | null;
   readonly createdAt: number;
+  /** The request as it is stored, where it was read with the row. */
+  readonly request?: string;
 }
 
 export const DECISION_COLUMNS = `d.decision_no AS decisionNo, d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
   d.fingerprint, d.audience, d.title, d.request_digest AS requestDigest, d.status, d.deadline_at AS deadlineAt, d.time_zone AS timeZone,
-  d.asked, d.everybody_voted AS everybodyVoted, d.reminders, d.remind_at AS remindAt, d.escalate_at AS escalateAt, d.escalated_at AS escalatedAt,
+  d.asked, d.document, d.everybody_voted AS everybodyVoted, d.reminders, d.remind_at AS remindAt, d.escalate_at AS escalateAt, d.escalated_at AS escalatedAt,
   d.escalated_to AS escalatedTo, d.escalation_cause AS escalationCause, d.escalated_asked AS escalatedAsked, d.created_at AS createdAt`;
 
 /** A reader that can also unpack values: a command's Tx, or the read-only connection. */
@@ -64,6 +70,17 @@ const BY_NO = `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.decisio
 export function decisionByNo(db: Reader, decisionNo: number): DecisionRow {
   const row = db.get<DecisionRow>(BY_NO, decisionNo);
   if (row === undefined) throw new HoldpointError("decisionNotFound", `Decision number ${decisionNo} does not exist.`);
+  return row;
+}
+
+const WHOLE = `SELECT ${DECISION_COLUMNS}, q.request, ${HEAD_COLUMNS} FROM human_decisions d
+  JOIN human_decision_requests q ON q.decision_no = d.decision_no JOIN resources h ON h.resource_no = d.resource_no WHERE d.decision_no = ?`;
+
+/** As `decisionByNo`, with all that an answer to it needs: an answer costs as much as the statements it takes. */
+export function wholeDecision(tx: Tx, decisionNo: number): DecisionRow {
+  const row = tx.get<DecisionRow & HeadRow>(WHOLE, decisionNo);
+  if (row === undefined) throw new HoldpointError("decisionNotFound", `Decision number ${decisionNo} does not exist.`);
+  tx.know(row.resourceNo, "decision", row.decisionId, row);
   return row;
 }
 
@@ -109,6 +126,7 @@ export function decisionByRef(db: Reader, given: string): DecisionRow {
 
 /** The stored request; what was normalized and digested when the decision was made. */
 export function requestOf(db: ValueReader, decision: DecisionRow): DecisionRequest {
+  if (decision.request !== undefined) return db.unpack(decision.request) as DecisionRequest;
   const row = db.get<{ request: string }>(
     "SELECT request FROM human_decision_requests WHERE decision_no = ?",
     decision.decisionNo,

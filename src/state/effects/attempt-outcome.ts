@@ -69,11 +69,14 @@ export const finishAttempt = defineCommand("effects.finishAttempt", (tx: Tx, inp
       else settled(tx, open, input.error ?? null);
   }
   const { nextAttemptAt, status } = effect;
-  tell(tx, effect, "outcome", input.attempt, {
-    outcome: input.outcome,
-    status,
-    ...(input.error ? { error: input.error } : {}),
-  });
+  // That a place was away once more is no part of the story.
+  const away = input.outcome === "notSent" && typeof input.retryAfterMs === "number" && status === "pending";
+  if (!away)
+    tell(tx, effect, "outcome", input.attempt, {
+      outcome: input.outcome,
+      status,
+      ...(input.error ? { error: input.error } : {}),
+    });
   return { status, nextAttemptAt: status === "pending" ? nextAttemptAt : null };
 });
 

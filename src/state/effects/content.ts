@@ -10,6 +10,7 @@ import { buttonKey, type OperatorButton, type OperatorUse } from "../../contract
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
 import type { Pressable } from "../channels/operator/answer.ts";
 import { cardContent } from "../decisions/card.ts";
+import { DOCUMENT_EFFECT, documentNote } from "../decisions/document.ts";
 import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
@@ -71,7 +72,11 @@ export function frameOf(
       // In a session an answer names its decision by itself.
       const buttons = decision.status === "pending" && effect.channelId !== PI;
       const tokens = buttons ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
-      return { ...POST, content: chatCard(tx, decision, { tokens, of: effect, ...copy }), replyTo: null };
+      return {
+        ...POST,
+        content: chatCard(tx, decision, { tokens, of: effect, ...copy, destination: effect.destination }),
+        replyTo: null,
+      };
     }
     case "settlement": {
       const target = { part: effect.targetPart, reference: effect.targetReference, replyTo: null };
@@ -86,6 +91,11 @@ export function frameOf(
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
     case "reply": {
+      if (effect.effectType === DOCUMENT_EFFECT) {
+        const decision = decisionByNo(tx, effect.decisionNo as number);
+        const content = chatCard(tx, decision, { ...copy, destination: effect.destination });
+        return { ...POST, op: "document", content, replyTo: null };
+      }
       const content = replyContent(tx, effect, attempt, []);
       return { ...POST, content, replyTo: effect.targetReference };
     }
@@ -109,10 +119,22 @@ export function frameOf(
   }
 }
 
-/** The card without what a chat may not have. */
-function chatCard(...given: Parameters<typeof cardContent>): MessageContent {
-  const content = cardContent(...given);
-  return content.kind === "card" ? { ...content, ...forChat(content.card, content.state) } : content;
+/** The card for one destination: without what a chat may not have, and with word of its document. */
+function chatCard(
+  tx: Tx,
+  decision: DecisionRow,
+  { destination, ...copy }: Parameters<typeof cardContent>[2] & { readonly destination: string | null },
+): MessageContent {
+  const content = cardContent(tx, decision, copy);
+  if (content.kind !== "card") return content;
+  const { card, state } = forChat(content.card, content.state);
+  // A session shows everything, and gets no document.
+  const note = destination?.startsWith(`${PI}/`) === true ? {} : documentNote(tx, decision, destination);
+  return {
+    ...content,
+    card,
+    state: note.document === undefined ? state : { ...state, notes: { ...state.notes, ...note } },
+  };
 }
 
 function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
@@ -127,6 +149,7 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
     of: shown === undefined ? undefined : effectByNo(tx, shown.effectNo),
     repeatOf: copy?.repeatOf ?? null,
     timeZone,
+    destination: effect.destination,
   });
 }
 

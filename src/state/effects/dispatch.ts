@@ -7,11 +7,12 @@ import { hasNewerEdit } from "../alerts/messages.ts";
 import { isPaced, spendPace } from "../channels/pace.ts";
 import { channelById } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
+import { DOCUMENT_EFFECT } from "../decisions/document.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
 import { acceptPart, beginPart, storeReference } from "./parts.ts";
-import { attemptOf, effectById, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
+import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 
 export interface AttemptRef {
@@ -31,12 +32,14 @@ export interface OpenAttempt {
   readonly attempt: AttemptRow;
 }
 
+/** Few are on their way at a time. */
+const APPLYING = `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'applying' AND e.channel_id = ? AND e.effect_id = ?`;
+
 /** The attempt that this adapter is on, or undefined when it is not (any more): of another epoch, another number, ended. */
 export function openAttemptOf(tx: Tx, ref: AttemptRef): OpenAttempt | undefined {
   if (channelById(tx, ref.channelId)?.adapterEpoch !== ref.adapterEpoch) return undefined;
-  const effect = effectById(tx, ref.effectId);
-  if (effect?.status !== "applying" || effect.channelId !== ref.channelId || effect.attemptCount !== ref.attempt)
-    return undefined;
+  const effect = tx.get<EffectRow>(APPLYING, ref.channelId, ref.effectId);
+  if (effect === undefined || effect.attemptCount !== ref.attempt) return undefined;
   const attempt = attemptOf(tx, effect.effectNo, ref.attempt);
   if (attempt === undefined || attempt.ownerId !== ref.adapterEpoch) return undefined;
   return attempt.state === "recorded" || attempt.state === "dispatching" ? { effect, attempt } : undefined;
@@ -78,9 +81,14 @@ function isAsked(tx: Tx, { effectNo }: EffectRow): boolean {
   return tx.get("SELECT 1 FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL", effectNo) !== undefined;
 }
 
-/** Whether a message is wanted only as long as its decision waits: a card, a question for text, a reminder. */
+/** Whether a message is wanted only as long as its decision waits: a card, its document, a question for text, a reminder. */
 export function isForWaiting(tx: Tx, effect: EffectRow): boolean {
-  return effect.purpose === "delivery" || effect.effectType.startsWith("notice.") || isPrompt(tx, effect);
+  return (
+    effect.purpose === "delivery" ||
+    effect.effectType.startsWith("notice.") ||
+    effect.effectType === DOCUMENT_EFFECT ||
+    isPrompt(tx, effect)
+  );
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {

@@ -101,7 +101,7 @@ function told(
     actor,
     payload: { effectId: effect.effectId, effectType: effect.effectType, outcome, status: effect.status, ...via },
   });
-  return effectSummary(tx, shownEffect(tx, effect.effectId));
+  return effectSummary(tx, shownEffect(tx, effect.effectNo));
 }
 
 function settleAction(tx: Tx, effect: EffectRow, outcome: Verdict, result: JsonValue | null): void {

@@ -19,7 +19,7 @@ export const reads = (db: ReadDb) => ({
   },
   /** One effect with attempts and parts. Throws `effectNotFound` or `ambiguousId`. */
   get(ref: string): EffectDetail {
-    return effectDetail(db, shownEffect(db, effectByRef(db, ref).effectId));
+    return effectDetail(db, shownEffect(db, effectByRef(db, ref).effectNo));
   },
   /** Actions and messages of one run, oldest first, at most a page. */
   byRun(runNo: number): EffectSummary[] {

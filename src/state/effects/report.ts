@@ -7,7 +7,7 @@ import { defineCommand } from "../command.ts";
 import { claimedRun, runnerActor } from "../runs/rows.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { begin, park } from "./reserve.ts";
-import { attemptOf, effectById, moveAttempt, moveEffect, type EffectStatus } from "./rows.ts";
+import { attemptOf, effectOf, moveAttempt, moveEffect, type EffectStatus } from "./rows.ts";
 
 export interface ReportInput {
   readonly claim: Claim;
@@ -29,7 +29,7 @@ export interface ReportResult {
 /** After `ambiguous` the run is parked and the claim gone. Throws `claimLost`, `effectNotFound`, `protocolRejected`. */
 export const report = defineCommand("effects.report", (tx: Tx, input: ReportInput): ReportResult => {
   const run = claimedRun(tx, input.claim);
-  const effect = effectById(tx, input.effectId);
+  const effect = effectOf(tx, run.resourceNo, input.effectId);
   if (effect === undefined || effect.runNo !== run.runNo)
     throw new HoldpointError("effectNotFound", `Run ${run.runId} has no effect "${input.effectId}".`);
   const attempt = attemptOf(tx, effect.effectNo, input.attempt);

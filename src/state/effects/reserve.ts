@@ -14,8 +14,8 @@ import { largeContent } from "../values.ts";
 import {
   actionKey,
   attemptOf,
-  effectById,
   effectIdOf,
+  effectOf,
   insertEffect,
   moveAttempt,
   moveEffect,
@@ -63,7 +63,7 @@ export const reserve = defineCommand("effects.reserve", (tx: Tx, input: ReserveI
   }
   const key = actionKey(run.runId, input.effectType, input.nodeId, open.visit);
   const requestDigest = sha256Digest(input.request);
-  const effect = effectById(tx, effectIdOf(key)) ?? create(tx, run, input, key, requestDigest);
+  const effect = effectOf(tx, run.resourceNo, effectIdOf(key)) ?? create(tx, run, input, key, requestDigest);
   if (effect.requestDigest !== requestDigest) {
     throw new HoldpointError(
       "effectConflict",
@@ -89,7 +89,7 @@ function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDi
     nodeId,
     recovery,
   });
-  return effectById(tx, effectId) as EffectRow;
+  return effectOf(tx, run.resourceNo, effectId) as EffectRow;
 }
 
 function proceed(tx: Tx, run: RunRow, effect: EffectRow, claim: Claim): ReserveResult {

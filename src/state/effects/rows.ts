@@ -53,8 +53,19 @@ export const EFFECT_COLUMNS = `e.effect_id AS effectId, e.effect_no AS effectNo,
   e.target_part AS targetPart, e.plain, e.status, e.attempt_count AS attemptCount, e.failures, e.next_attempt_at AS nextAttemptAt, e.result, e.error,
   e.created_at AS createdAt, e.settled_at AS settledAt`;
 
+/** The effect of a resource (run, decision, channel) under an id. */
+export function effectOf(db: Reader, resourceNo: number, effectId: string): EffectRow | undefined {
+  return db.get<EffectRow>(
+    `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.resource_no = ? AND e.effect_id = ?`,
+    resourceNo,
+    effectId,
+  );
+}
+
+/** By id alone, which reads the ids of all effects: for what people ask, and for the seldom case. */
 export function effectById(db: Reader, effectId: string): EffectRow | undefined {
-  return db.get<EffectRow>(`SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.effect_id = ?`, effectId);
+  const found = db.get<{ no: number }>("SELECT effect_no AS no FROM effects WHERE effect_id = ?", effectId);
+  return found === undefined ? undefined : effectByNo(db, found.no);
 }
 
 export function effectByNo(db: Reader, effectNo: number): EffectRow | undefined {
@@ -98,7 +109,7 @@ export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; eff
   const { changes, lastInsertRowid } = tx.run(
     `INSERT INTO effects (effect_id, short_id, resource_no, purpose, effect_type, idempotency_key, request, request_digest, run_no, managed_no, node_id,
        recovery, decision_no, channel_id, destination, place, target_reference, target_part, status, next_attempt_at, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (effect_id) DO NOTHING`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (resource_no, effect_id) DO NOTHING`,
     effectId,
     shortId("e", effectId),
     effect.resourceNo,
@@ -121,7 +132,8 @@ export function insertEffect(tx: Tx, effect: NewEffect): { effectId: string; eff
     tx.now,
   );
   if (changes === 1) return { effectId, effectNo: lastInsertRowid, created: true };
-  return { effectId, effectNo: (effectById(tx, effectId) as EffectRow).effectNo, created: false };
+  const { effectNo } = effectOf(tx, effect.resourceNo, effectId) as EffectRow;
+  return { effectId, effectNo, created: false };
 }
 
 /** What changes with a status; left out = as it is. */

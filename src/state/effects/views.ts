@@ -26,9 +26,9 @@ export interface ShownEffect extends EffectRow {
 export const SHOWN_EFFECTS = `SELECT ${EFFECT_COLUMNS}, r.run_id AS runId, d.fingerprint, d.status AS decisionStatus FROM effects e LEFT JOIN runs r ON r.run_no = e.run_no
   LEFT JOIN human_decisions d ON d.decision_no = e.decision_no`;
 
-export function shownEffect(db: Reader, effectId: string): ShownEffect {
-  const row = db.get<ShownEffect>(`${SHOWN_EFFECTS} WHERE e.effect_id = ?`, effectId);
-  if (row === undefined) throw new Error(`effect ${effectId} does not exist`);
+export function shownEffect(db: Reader, effectNo: number): ShownEffect {
+  const row = db.get<ShownEffect>(`${SHOWN_EFFECTS} WHERE e.effect_no = ?`, effectNo);
+  if (row === undefined) throw new Error(`effect number ${effectNo} does not exist`);
   return row;
 }
 

@@ -78,15 +78,17 @@ function storeStatus(tx: Tx, row: ResourceRow, input: FinishInput, end: Reconcil
     end.resourceManagerStatus === undefined
       ? row.managerStatus
       : packResourceValue(tx, end.resourceManagerStatus, "status");
-  const changed =
-    packed !== row.conditions || status !== row.managerStatus || input.generation !== row.observedGeneration;
+  // A pass that only wants to come again has not said that the status is the one of this spec.
+  const told = end.outcome === "settled" || end.conditions !== undefined || end.resourceManagerStatus !== undefined;
+  const observed = told ? input.generation : row.observedGeneration;
+  const changed = packed !== row.conditions || status !== row.managerStatus || observed !== row.observedGeneration;
   const { ready, reason } = readiness(conditions);
   tx.run(
     `UPDATE managed_resources SET manager_status = ?, conditions = ?, observed_generation = ?, ready = ?, ready_reason = ?, reconciled_at = ?,
        outcome = ?, duration_ms = ?, error = NULL, updated_at = CASE WHEN ? THEN ? ELSE updated_at END WHERE managed_no = ?`,
     status,
     packed,
-    input.generation,
+    observed,
     ready,
     reason,
     tx.now,

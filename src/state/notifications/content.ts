@@ -6,6 +6,7 @@ import type { Tx } from "../tx.ts";
 interface Row {
   kind: "progress" | "final";
   message: string;
+  format: "markdown" | null;
   createdAt: number;
   runId: string;
   workflow: string;
@@ -19,12 +20,12 @@ export function notificationContent(
   copy: { readonly repeatOf: number | null; readonly timeZone: string },
 ): MessageContent {
   const row = tx.get<Row>(
-    `SELECT n.kind, n.message, n.created_at AS createdAt, r.run_id AS runId, r.workflow_name AS workflow, r.title
+    `SELECT n.kind, n.message, n.format, n.created_at AS createdAt, r.run_id AS runId, r.workflow_name AS workflow, r.title
      FROM notifications n JOIN runs r USING (run_no) WHERE n.notification_id = ?`,
     notificationId,
   );
   if (row === undefined) throw new Error(`notification ${notificationId} does not exist`);
-  const { createdAt, kind, runId, title, workflow } = row;
+  const { createdAt, format, kind, runId, title, workflow } = row;
   return {
     kind: "notification",
     notification: {
@@ -33,6 +34,7 @@ export function notificationContent(
       title,
       runShortId: shortIdOf(tx, runId),
       message: tx.unpack(row.message) as string,
+      ...(format === null ? {} : { format }),
       at: createdAt,
       ...(copy.repeatOf === null ? {} : { possibleRepeatOf: copy.repeatOf }),
     },

@@ -25,8 +25,12 @@ export interface SendInput {
   readonly nodeId: string;
   readonly kind: "progress" | "final";
   readonly message: string;
+  /** How it is written; left out or null: it is text. */
+  readonly format?: "markdown" | null;
   /** Whom it is sent to in chat; null = the origin session only. */
   readonly audience: string | null;
+  /** An audience that is not configured is none, instead of an error. */
+  readonly ifConfigured?: boolean;
   readonly access: Access;
 }
 
@@ -35,7 +39,9 @@ export interface SendInput {
  * may have been read. Throws `claimLost`, `protocolRejected`, `audienceUnknown`, `outputTooLarge`.
  */
 export const send = defineCommand("notifications.send", (tx, input: SendInput): { index: number } => {
-  const { access, audience, claim, kind, message, nodeId } = input;
+  const { access, claim, format = null, kind, message, nodeId } = input;
+  const there = input.ifConfigured !== true || Object.hasOwn(access.audiences, input.audience ?? "");
+  const audience = there ? input.audience : null;
   const run = claimedRun(tx, claim);
   const open = openAttempt(tx, run);
   if (open?.status !== "running" || open.nodeId !== nodeId || run.steps !== input.step) {
@@ -63,8 +69,8 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
   const index =
     tx.get<{ count: number }>('SELECT count(*) AS "count" FROM notifications WHERE run_no = ?', run.runNo)?.count ?? 0;
   tx.run(
-    `INSERT INTO notifications (notification_id, run_no, notification_index, node_id, visit, kind, message, audience, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO notifications (notification_id, run_no, notification_index, node_id, visit, kind, message, format, audience, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     notificationId,
     run.runNo,
     index,
@@ -72,6 +78,7 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     open.visit,
     kind,
     tx.pack(message),
+    format,
     audience,
     tx.now,
   );

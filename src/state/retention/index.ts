@@ -4,7 +4,10 @@ import { defineCommand } from "../command.ts";
 /** At most this many rows per command, so that answers do not wait behind a sweep. */
 const SWEEP_ROWS = 1_000;
 
-/** Deletes verdicts of updates received before `before`. Call again while `more` is true. */
+/**
+ * Deletes verdicts of updates received before `before`. Call again while `more` is true. There is no index by time, which every answer
+ * would pay for: once a day the table is read, oldest ids first.
+ */
 const sweep = defineCommand("retention.sweep", (tx, input: { before: number }): { deleted: number; more: boolean } => {
   const { changes } = tx.run(
     `DELETE FROM channel_inbox WHERE (channel_id, channel_epoch, update_id) IN

@@ -6,8 +6,8 @@ import { park } from "../effects/reserve.ts";
 import {
   actionKey,
   attemptOf,
-  effectById,
   effectIdOf,
+  effectOf,
   moveAttempt,
   moveEffect,
   type EffectRow,
@@ -38,7 +38,7 @@ export function heldStepOf(db: Definitions, run: RunRow): HeldStep | null {
   const definition = definitionOf(db, run);
   const node = definition.nodes[open.nodeId];
   if (node === undefined) return null;
-  const effect = effectOf(db, run, open, node.effect?.type);
+  const effect = heldEffect(db, run, open, node.effect?.type);
   const begun = effect !== undefined && effect.status !== "pending";
   return {
     nodeId: open.nodeId,
@@ -65,7 +65,7 @@ export function timeOutStep(tx: Tx, run: RunRow, runnerEpoch: string, held: Held
     `Node "${nodeId}" ran longer than its timeout of ${held.limitMs} ms without giving way; its runner was ended.`,
     { details: { node: nodeId, limit: held.limitMs } },
   ).toRecord();
-  const effect = effectOf(tx, run, open, definition.nodes[nodeId]?.effect?.type);
+  const effect = heldEffect(tx, run, open, definition.nodes[nodeId]?.effect?.type);
   if (effect?.status === "applying" && !settled(tx, run, effect, error)) return true;
 
   const durationMs = Math.max(0, tx.now - open.startedAt);
@@ -108,9 +108,9 @@ function settled(tx: Tx, run: RunRow, effect: EffectRow, error: ErrorRecord): bo
   return false;
 }
 
-function effectOf(db: Reader, run: RunRow, open: AttemptRow, effectType: string | undefined): EffectRow | undefined {
+function heldEffect(db: Reader, run: RunRow, open: AttemptRow, effectType: string | undefined): EffectRow | undefined {
   if (effectType === undefined) return undefined;
-  return effectById(db, effectIdOf(actionKey(run.runId, effectType, open.nodeId, open.visit)));
+  return effectOf(db, run.resourceNo, effectIdOf(actionKey(run.runId, effectType, open.nodeId, open.visit)));
 }
 
 function hasProcess(db: Reader, run: RunRow, open: AttemptRow): boolean {

@@ -20,12 +20,15 @@ export interface StepResult {
   readonly settings?: { readonly scopeId: string; readonly changeNumber: number } | undefined;
 }
 
-interface NodeState {
+/** A node's row. */
+export interface NodeState {
   visits: number;
   attempts: number;
   outcome: string | null;
   output: string | null;
   error: string | null;
+  /** Whether it is in the table. */
+  stored: boolean;
 }
 
 const ATTEMPT_EVENT = { ok: "finished", failed: "failed", timed_out: "timedOut", cancelled: "cancelled" } as const;
@@ -36,6 +39,11 @@ const FROM_RUNNING = new Map(
 
 const INSERT = `INSERT INTO node_attempts (run_no, attempt_no, node_id, visit, attempt_number, status, step, output, error, runner_epoch,
   started_at, finished_at, duration_ms, settings_scope, settings_change) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+const INSERT_NODE =
+  "INSERT INTO run_nodes (run_no, node_id, visits, attempts, outcome, output, error) VALUES (?, ?, ?, ?, ?, ?, ?)";
+const UPDATE_NODE =
+  "UPDATE run_nodes SET visits = ?, attempts = ?, outcome = ?, output = ?, error = ? WHERE run_no = ? AND node_id = ?";
 
 export class Progress {
   readonly #tx: Tx;
@@ -55,6 +63,11 @@ export class Progress {
 
   get open(): AttemptRow | undefined {
     return this.#open;
+  }
+
+  /** Takes over the row of a node that was read with another. */
+  know(nodeId: string, node: NodeState): void {
+    this.#nodes.set(nodeId, node);
   }
 
   /** Ends the open attempt as the run's next step and returns it. `nodeOutcome` overrides what the node's result says. */
@@ -144,19 +157,9 @@ export class Progress {
     if (this.#fresh && this.#open !== undefined)
       this.#insert(this.#open, "running", null, null, null, null, null, null, null);
     this.#fresh = false;
-    for (const [nodeId, node] of this.#nodes) {
-      tx.run(
-        `INSERT INTO run_nodes (run_no, node_id, visits, attempts, outcome, output, error) VALUES (?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (run_no, node_id) DO UPDATE SET visits = excluded.visits, attempts = excluded.attempts, outcome = excluded.outcome,
-           output = excluded.output, error = excluded.error`,
-        run.runNo,
-        nodeId,
-        node.visits,
-        node.attempts,
-        node.outcome,
-        node.output,
-        node.error,
-      );
+    for (const [nodeId, { attempts, error, outcome, output, stored, visits }] of this.#nodes) {
+      if (stored) tx.run(UPDATE_NODE, visits, attempts, outcome, output, error, run.runNo, nodeId);
+      else tx.run(INSERT_NODE, run.runNo, nodeId, visits, attempts, outcome, output, error);
     }
     this.#nodes.clear();
     tx.run(
@@ -221,11 +224,15 @@ export class Progress {
   #node(nodeId: string): NodeState {
     let node = this.#nodes.get(nodeId);
     if (node === undefined) {
-      node = this.#tx.get<NodeState>(
+      const row = this.#tx.get<Omit<NodeState, "stored">>(
         "SELECT visits, attempts, outcome, output, error FROM run_nodes WHERE run_no = ? AND node_id = ?",
         this.#run.runNo,
         nodeId,
-      ) ?? { visits: 0, attempts: 0, outcome: null, output: null, error: null };
+      );
+      node =
+        row === undefined
+          ? { visits: 0, attempts: 0, outcome: null, output: null, error: null, stored: false }
+          : { ...row, stored: true };
       this.#nodes.set(nodeId, node);
     }
     return node;

@@ -54,8 +54,7 @@ export interface Requeue {
 }
 
 /** Puts the queue row of a run that is starting, running or parked back in line. */
-export function queueAgain(tx: Tx, runNo: number, options: Requeue = {}): void {
-  const row = queueOf(tx, runNo);
+export function queueAgain(tx: Tx, runNo: number, options: Requeue = {}, row = queueOf(tx, runNo)): void {
   tx.run(
     "UPDATE run_queue SET status = ?, priority = ?, available_at = ?, consecutive_errors = ?, park_reason = NULL, error = NULL, updated_at = ? WHERE run_no = ?",
     next("queue", row.status, "requeued"),
@@ -123,8 +122,8 @@ export function parkRun(
  * Lets a parked run go on: when somebody settled what it was parked for. Does nothing for a run that is not parked; a
  * paused one stays parked until it is resumed. Returns whether it was queued.
  */
-export function requeueRun(tx: Tx, run: RunRow, options: Requeue = {}): boolean {
-  if (queueOf(tx, run.runNo).status !== "parked") return false;
+export function requeueRun(tx: Tx, run: RunRow, options: Requeue = {}, row = queueOf(tx, run.runNo)): boolean {
+  if (row.status !== "parked") return false;
   if (run.paused === 1) {
     tx.run(
       "UPDATE run_queue SET park_reason = 'paused', error = NULL, updated_at = ? WHERE run_no = ?",
@@ -133,7 +132,7 @@ export function requeueRun(tx: Tx, run: RunRow, options: Requeue = {}): boolean 
     );
     return false;
   }
-  queueAgain(tx, run.runNo, options);
+  queueAgain(tx, run.runNo, options, row);
   return true;
 }
 

@@ -160,7 +160,7 @@ type RunReader = Reader & { unpack(text: string): JsonValue };
 
 /** Unfinished runs, newest first; a page. */
 export function openRuns(db: RunReader, page: { readonly limit: number; readonly from: number }): RunListRow[] {
-  const sql = `${LIST} WHERE r.status IN ('queued', 'running', 'waiting') ORDER BY r.run_no DESC LIMIT ? OFFSET ?`;
+  const sql = `${LIST} WHERE r.finished_at IS NULL ORDER BY r.run_no DESC LIMIT ? OFFSET ?`;
   return db.all<RawRun>(sql, Math.min(page.limit, PAGE.rows), page.from).map((row) => asRow(db, row));
 }
 

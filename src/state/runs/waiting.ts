@@ -9,6 +9,7 @@ import { endRun } from "./ending.ts";
 import { Progress } from "./progress.ts";
 import { letGo, parkQueue, requeueRun } from "./queueing.ts";
 import { openAttempt, type RunRow, runByNo } from "./rows.ts";
+import { standingOf } from "./standing.ts";
 
 /** What a run can wait for. */
 export type WaitKind = "decision" | "checkpoint" | "interaction" | "timer";
@@ -61,16 +62,17 @@ export interface Answered {
 
 /**
  * An accepted answer: the waiting attempt becomes the next step, the next continuation is made (once per cause, by a
- * constraint) and the run is queued before new starts. A paused run stays parked until it is resumed.
+ * constraint) and the run is queued before new starts. A paused run stays parked until it is resumed. `obstructed` when it was known
+ * before that the run cannot be continued now.
  */
-export function continueFrom(tx: Tx, runNo: number, answered: Answered): void {
-  const run = runByNo(tx, runNo);
-  const open = openAttempt(tx, run);
+export function continueFrom(tx: Tx, runNo: number, answered: Answered): { readonly obstructed: boolean } {
+  const { attempt: open, node, obstructed, queue, run } = standingOf(tx, runNo);
   if (open?.status !== "waiting")
     throw new HoldpointError("runState", `Run ${run.runId} waits for no ${answered.cause.type} (${run.status}).`);
   const step = run.steps;
   run.status = next("run", run.status, "continued");
   const progress = new Progress(tx, run, open, null);
+  if (node !== undefined) progress.know(open.nodeId, node);
   progress.finish({ outcome: "ok", output: answered.output });
   run.continuations += 1;
   progress.save();
@@ -83,12 +85,13 @@ export function continueFrom(tx: Tx, runNo: number, answered: Answered): void {
     run.steps,
     tx.now,
   );
-  requeueRun(tx, run, { priority: 1, consecutiveErrors: 0 });
+  requeueRun(tx, run, { priority: 1, consecutiveErrors: 0 }, queue);
   tx.event(run.resourceNo, {
     type: "run.continued",
     actor: answered.actor,
     payload: { [`${answered.cause.type}Id`]: answered.cause.id, nodeId: open.nodeId, visit: open.visit, step },
   });
+  return { obstructed };
 }
 
 /** A decision that expired without a default: its node timed out and the run fails. */

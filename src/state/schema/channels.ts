@@ -34,7 +34,6 @@ CREATE TABLE channel_inbox (
   received_at INTEGER NOT NULL,
   PRIMARY KEY (channel_id, channel_epoch, update_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX channel_inbox_age ON channel_inbox (received_at);
 
 -- What is remembered about a chat: until when the service wants it left alone, when help was last given there, since when it is known
 -- that it cannot be reached, and the id that it has now (a group that became a supergroup).

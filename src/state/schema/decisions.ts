@@ -18,6 +18,8 @@ CREATE TABLE human_decisions (
   -- What its cards show besides the request: the configured zone, the names of those asked (JSON array).
   time_zone TEXT NOT NULL,
   asked TEXT NOT NULL,
+  -- Its whole text goes as a document where a channel takes files; its card holds the beginning.
+  document INTEGER NOT NULL DEFAULT 0 CHECK (document IN (0, 1)),
   -- Whose answers were waited for in vain: everybody has voted, and no choice has enough.
   everybody_voted INTEGER NOT NULL DEFAULT 0 CHECK (everybody_voted IN (0, 1)),
   -- Reminders sent, and when the next is due.
@@ -80,7 +82,6 @@ CREATE TABLE human_decision_submissions (
   reason TEXT,
   submitted_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX human_decision_submissions_by ON human_decision_submissions (decision_no);
 
 CREATE TABLE decision_votes (
   decision_no INTEGER NOT NULL REFERENCES human_decisions,

@@ -3,14 +3,14 @@ export const EFFECTS = `
 CREATE TABLE effects (
   -- Order of creation, which is the order of sending in one place.
   effect_no INTEGER PRIMARY KEY,
-  effect_id TEXT NOT NULL UNIQUE,
-  -- What people type: "e-9f31c2", the beginning of the id's hash, so that the id's index finds it.
+  effect_id TEXT NOT NULL,
+  -- What people type: "e-9f31c2", the beginning of the id's hash.
   short_id TEXT NOT NULL,
   -- Whose event chain tells about it: the run, the decision or the channel.
   resource_no INTEGER NOT NULL REFERENCES resources,
   purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply','notification','message','alert')),
   effect_type TEXT NOT NULL,
-  -- What makes it one: unique without an index of its own, because effect_id is its hash.
+  -- What makes it one. effect_id is its hash, and its resource follows from it.
   idempotency_key TEXT NOT NULL,
   request TEXT NOT NULL,
   request_digest TEXT NOT NULL,
@@ -40,6 +40,8 @@ CREATE TABLE effects (
   CHECK ((purpose = 'action') = (recovery IS NOT NULL)),
   CHECK ((purpose = 'action') = (channel_id IS NULL))
 ) STRICT;
+-- Ids are hashes: with the resource in front, those of one run or decision stand together, and a batch of answers changes few pages.
+CREATE UNIQUE INDEX effects_by_id ON effects (resource_no, effect_id);
 -- Two lines per place: posts keep their order, edits go by themselves.
 CREATE INDEX effects_queue ON effects (channel_id, place, purpose = 'settlement', effect_no) WHERE status = 'pending' AND channel_id IS NOT NULL;
 -- Those that wait for a later time, which are few.

@@ -98,6 +98,7 @@ CREATE TABLE notifications (
   visit INTEGER NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('progress','final')),
   message TEXT NOT NULL,
+  format TEXT CHECK (format = 'markdown'),
   audience TEXT,
   created_at INTEGER NOT NULL,
   UNIQUE (run_no, notification_index),

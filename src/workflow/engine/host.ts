@@ -84,8 +84,12 @@ export interface NotificationAsked {
   readonly visit: number;
   readonly kind: "progress" | "final";
   readonly message: string;
+  /** Left out: text. */
+  readonly format?: "markdown" | undefined;
   /** Whom it is sent to in chat; without it the origin session only. */
   readonly audience: string | undefined;
+  /** An audience that is not configured is none. */
+  readonly ifConfigured: boolean;
 }
 
 /** Which attempt publishes an update; the host accepts only the live one. */

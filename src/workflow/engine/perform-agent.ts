@@ -1,4 +1,5 @@
 /** How agent steps are executed: described within bounds, handed to the host, and what is submitted judged. */
+import { isAbsolute } from "node:path";
 import { type AgentContract, longestStepText } from "../../contracts/agent-step.ts";
 import { HoldpointError, messageOf, type ErrorRecord } from "../../contracts/errors.ts";
 import { AGENT } from "../../contracts/limits.ts";
@@ -19,6 +20,7 @@ export function performAgent(node: AgentNode, performance: Performance): Promise
       describe(performance, given, AGENT.describeMs);
     const prompt = text(await part(node.prompt), "prompt", nodeId);
     const detail = await part(node.statusDetail);
+    const folder = folderOf(await part(node.cwd), nodeId);
     const contract = await contractOf(node, part, nodeId);
     checkPrompt(longestStepText({ contract, nodeId, prompt }), nodeId);
     const limit = await part(node.timeoutMs);
@@ -41,6 +43,7 @@ export function performAgent(node: AgentNode, performance: Performance): Promise
       timeoutMs: timeoutOf({ timeoutMs: limit }),
       statusDetail:
         detail === undefined ? undefined : text(detail, "statusDetail", nodeId).slice(0, AGENT.statusDetailChars),
+      ...(folder === undefined ? {} : { cwd: folder }),
     };
     const work = host.runAgent?.(asked, validator(node, performance), attempt.signal);
     if (work === undefined) throw new Error("the host has lost a method");
@@ -126,6 +129,11 @@ async function contractOf(
 function text(value: unknown, part: string, nodeId: string): string {
   if (typeof value === "string") return value;
   throw new HoldpointError("nodeFailed", `The ${part} of node "${nodeId}" is ${typeof value}; it is text.`);
+}
+
+function folderOf(value: unknown, nodeId: string): string | undefined {
+  if (value === undefined || (typeof value === "string" && isAbsolute(value))) return value;
+  throw new HoldpointError("nodeFailed", `The cwd of node "${nodeId}" is ${String(value)}; it is an absolute path.`);
 }
 
 /** The host's record, its message bounded like any other. */

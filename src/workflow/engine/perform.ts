@@ -114,10 +114,14 @@ export function performNotify(node: NotifyNode, performance: Performance): Promi
         { details: { limit: NOTIFY.messageChars, seen: message.length } },
       );
     }
-    const { audience, kind } = node;
+    const { format, ifConfigured, kind } = node;
+    const audience: unknown = (await describe(performance, node.audience, WORKFLOW.nodeTimeoutMs)) ?? undefined;
+    if (audience !== undefined && typeof audience !== "string") throw notText("audience", nodeId, audience);
+    const written = format === undefined ? {} : { format };
     needed(host, "notify", `Notification "${nodeId}"`);
     await wait(host.barrier());
-    const stored = await wait(host.notify?.({ step, nodeId, visit, kind, message, audience }) ?? never());
+    const asked = { step, nodeId, visit, kind, message, audience, ifConfigured, ...written };
+    const stored = await wait(host.notify?.(asked) ?? never());
     return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
   });
 }

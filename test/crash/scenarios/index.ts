@@ -7,6 +7,7 @@ import { doubt } from "./doubt.ts";
 import { lifetime } from "./lifetime.ts";
 import { refusal } from "./refusal.ts";
 import type { Scenario } from "./scenario.ts";
+import { sessions } from "./session.ts";
 import { work } from "./work.ts";
 
 export const SCENARIOS = {
@@ -17,6 +18,7 @@ export const SCENARIOS = {
   ...doubt,
   ...lifetime,
   ...refusal,
+  ...sessions,
   ...work,
 } as const satisfies Readonly<Record<string, Scenario>>;
 export type ScenarioName = keyof typeof SCENARIOS;

@@ -72,6 +72,12 @@ test("a Pi that ends at once fails the step with what it said", async () => {
   expectGone();
 });
 
+test("an agent works in the folder of its step, else in the executor's", async () => {
+  const own = mkdtempSync(join(folder, "own-"));
+  expect(await run("tells-folder")).toMatchObject({ output: folder });
+  expect(await run("tells-folder", { cwd: own })).toMatchObject({ output: own });
+});
+
 test("a program that is not there fails the step with its name", async () => {
   const executor = createAgentExecutor({
     runId: RUN,

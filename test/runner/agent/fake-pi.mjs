@@ -1,4 +1,5 @@
 // A program that speaks as Pi does in RPC mode, and misbehaves as its first argument says. Real Pi is in test/pi.
+import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 
 const how = process.argv[2];
@@ -41,6 +42,7 @@ lines(process.stdin, (record) => {
   if (how === "asks") say({ type: "extension_ui_request", id: "d1", method: "confirm", title: "Sure?" });
   if (how === "wrong-frame") bridge({ type: "call", callId: "1", call: { action: "cancel", requestId: "q-1" } });
   if (how === "mute") settle("");
+  if (how === "tells-folder") settle(process.cwd());
   if (how === "separators") settle("a\u2028b\u2029c");
   if (how === "submits") submit(/requestId "([^"]+)"/.exec(record.message)[1]);
 });
@@ -53,7 +55,10 @@ const submit = (requestId) => {
     data: { schema: "holdpoint.progress.v1", label: "Planning", status: "running" },
   };
   bridge({ type: "call", callId: "report", call: { action: "update", requestId, update } });
-  bridge({ type: "call", callId: "result", call: { action: "submit", requestId, output: { plan: "do it" } } });
+  // A test of everything around Pi may say what the model finds.
+  const file = process.env["HP_FAKE_PI_OUTPUT"];
+  const output = file === undefined ? { plan: "do it" } : JSON.parse(readFileSync(file, "utf8"));
+  bridge({ type: "call", callId: "result", call: { action: "submit", requestId, output } });
 };
 lines(pipe, ({ callId }) => {
   if (callId === "result") settle("Done.");

@@ -7,6 +7,7 @@ import { EventEmitter } from "node:events";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { z } from "zod";
 import { configSchema, type Config } from "../../../src/contracts/config.ts";
 import { HoldpointError, type ErrorKind } from "../../../src/contracts/errors.ts";
 import {
@@ -22,7 +23,14 @@ import {
   type FromRunner,
   type ToRunner,
 } from "../../../src/contracts/protocol/runner.ts";
+import {
+  fromResourceRunnerSchema,
+  toResourceRunnerSchema,
+  type FromResourceRunner,
+  type ToResourceRunner,
+} from "../../../src/contracts/protocol/resource-runner.ts";
 import { encodeFrame, type FramePort } from "../../../src/contracts/wire/frames.ts";
+import { resourceSession } from "../../../src/runner/resources/session.ts";
 import { runSession } from "../../../src/runner/session.ts";
 import { ServerCore } from "../../../src/server/core.ts";
 import { makeHandlers } from "../../../src/server/gateway/handlers.ts";
@@ -35,10 +43,10 @@ import { openStore, type Store } from "../../../src/state/store.ts";
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** A runner that the test can watch and end. */
-export interface TestRunner {
+export interface TestRunner<In = FromRunner, Out = ToRunner> {
   /** Frames in both directions, oldest first. */
-  readonly sent: ToRunner[];
-  readonly received: FromRunner[];
+  readonly sent: Out[];
+  readonly received: In[];
   /** As SIGKILL: nothing more comes from it; `pipe` is what a write to it then meets. */
   kill(pipe?: Error): void;
   /** Ends by itself with code 1. */
@@ -48,7 +56,7 @@ export interface TestRunner {
   /** Nothing passes in either direction any more, and nobody is told: what a server that died sees of its runners. */
   cut(): void;
   /** Called before a frame of the runner reaches the server; returning false drops it. */
-  filter: (frame: FromRunner) => boolean;
+  filter: (frame: In) => boolean;
 }
 
 export interface World {
@@ -60,6 +68,9 @@ export interface World {
   readonly adapters: PiAdapter[];
   /** Called with each new runner before it gets its launch. */
   onRunner: (runner: TestRunner) => void;
+  /** The same for the runners of resource managers, resolvers included. */
+  readonly resourceRunners: TestRunner<FromResourceRunner, ToResourceRunner>[];
+  onResourceRunner: (runner: TestRunner<FromResourceRunner, ToResourceRunner>) => void;
   put(name: string, text: string): string;
   start(name: string, input?: unknown): Promise<string>;
   call<K extends OperationName>(
@@ -95,8 +106,16 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
   const moved = new EventEmitter();
   moved.setMaxListeners(0);
   const runners: TestRunner[] = [];
-  const launchRunner = (spec: ChildSpec<FromRunner>): Child<FromRunner, ToRunner> => {
-    const { child, runner } = inProcess(spec, () => moved.emit("moved"));
+  const resourceRunners: TestRunner<FromResourceRunner, ToResourceRunner>[] = [];
+  const launchChild = (spec: ChildSpec<unknown>): Child<unknown, unknown> => {
+    const onMove = (): void => void moved.emit("moved");
+    if (spec.kind === "resource") {
+      const { child, runner } = inProcess(spec, RESOURCE_RUNNER, onMove);
+      resourceRunners.push(runner);
+      world.onResourceRunner(runner);
+      return child;
+    }
+    const { child, runner } = inProcess(spec, RUNNER, onMove);
     runners.push(runner);
     world.onRunner(runner);
     return child;
@@ -115,7 +134,7 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
         random: randomBytes,
         launcher: {
           launch: async (spec) =>
-            (spec.kind === "adapter" ? await launchPi(spec as never) : launchRunner(spec as never)) as never,
+            (spec.kind === "adapter" ? await launchPi(spec as never) : launchChild(spec as never)) as never,
         },
         processes: {
           endGroups: () => Promise.resolve(),
@@ -151,6 +170,8 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     runners,
     adapters: [],
     onRunner: () => undefined,
+    resourceRunners,
+    onResourceRunner: () => undefined,
     put(name, text) {
       const path = join(folder, name);
       writeFileSync(path, text);
@@ -218,7 +239,7 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     },
     async crash() {
       const [core, lost] = [world.core, store];
-      for (const runner of runners) runner.cut();
+      for (const runner of [...runners, ...resourceRunners]) runner.cut();
       // They end with the pipe, before another server starts one.
       for (const adapter of world.adapters) adapter.kill();
       store = open();
@@ -261,13 +282,46 @@ const realClock: Clock = {
 
 let children = 0;
 
-function inProcess(
-  spec: ChildSpec<FromRunner>,
+/** What a child of a kind reads, writes and does. */
+interface Served<In, Out> {
+  readonly from: z.ZodType<In>;
+  readonly to: z.ZodType<Out>;
+  /** Resolves with an error when it is nobody's doing but the child's. */
+  readonly serve: (port: FramePort<Out, In>) => Promise<unknown>;
+}
+
+const RUNNER: Served<FromRunner, ToRunner> = {
+  from: fromRunnerSchema,
+  to: toRunnerSchema,
+  serve: async (port) => {
+    const ended = await runSession(port);
+    return ended.kind === "broken" ? ended.error : undefined;
+  },
+};
+
+/** Takes pass after pass, without the question whether this process is as it was before. */
+const RESOURCE_RUNNER: Served<FromResourceRunner, ToResourceRunner> = {
+  from: fromResourceRunnerSchema,
+  to: toResourceRunnerSchema,
+  serve: async (port) => {
+    for (let next = resourceSession(port); ;) {
+      const ended = await next;
+      if (ended.kind === "broken") return ended.error;
+      if (ended.cwd === undefined) return undefined;
+      next = resourceSession(port);
+      port.send({ type: "released" });
+    }
+  },
+};
+
+function inProcess<In, Out>(
+  spec: ChildSpec<unknown>,
+  { from, serve, to }: Served<In, Out>,
   onMove: () => void,
-): { child: Child<FromRunner, ToRunner>; runner: TestRunner } {
-  let toServer: ((frame: FromRunner) => void) | undefined;
-  let toRunner: ((frame: ToRunner) => void) | undefined;
-  const early: FromRunner[] = [];
+): { child: Child<In, Out>; runner: TestRunner<In, Out> } {
+  let toServer: ((frame: In) => void) | undefined;
+  let toRunner: ((frame: Out) => void) | undefined;
+  const early: In[] = [];
   const closers: ((error?: Error) => void)[] = [];
   let dead = false;
   let silent = false;
@@ -285,14 +339,14 @@ function inProcess(
     const parsed = spec.schema.safeParse(given);
     if (!parsed.success)
       return end({ code: 1 }, new HoldpointError("frameInvalid", `Frame is invalid: ${parsed.error.message}`));
-    const frame = parsed.data;
+    const frame = parsed.data as In;
     runner.received.push(frame);
     if (!runner.filter(frame)) return;
     if (toServer) toServer(frame);
     else early.push(frame);
     onMove();
   };
-  const runner: TestRunner = {
+  const runner: TestRunner<In, Out> = {
     sent: [],
     received: [],
     kill: (pipe) => end({ signal: "SIGKILL" }, pipe),
@@ -301,14 +355,14 @@ function inProcess(
     inject: deliver,
     filter: () => true,
   };
-  const serverPort: FramePort<FromRunner, ToRunner> = {
+  const serverPort: FramePort<In, Out> = {
     send(...frames) {
       for (const frame of frames) {
         const text = encodeFrame(frame);
         if (dead || silent) return;
         runner.sent.push(frame);
         setImmediate(() => {
-          if (!dead && !silent) toRunner?.(toRunnerSchema.parse(JSON.parse(text)));
+          if (!dead && !silent) toRunner?.(to.parse(JSON.parse(text)));
         });
       }
     },
@@ -323,11 +377,11 @@ function inProcess(
     },
     backlog: 0,
   };
-  const runnerPort: FramePort<ToRunner, FromRunner> = {
+  const runnerPort: FramePort<Out, In> = {
     send(...frames) {
       for (const frame of frames) {
         const text = encodeFrame(frame);
-        setImmediate(() => deliver(fromRunnerSchema.parse(JSON.parse(text))));
+        setImmediate(() => deliver(from.parse(JSON.parse(text))));
       }
     },
     close: () => undefined,
@@ -336,15 +390,15 @@ function inProcess(
     closed: false,
     backlog: 0,
   };
-  void runSession(runnerPort).then((ended) =>
+  void serve(runnerPort).then((broken) =>
     setImmediate(() =>
       setImmediate(() =>
-        end({ code: ended.kind === "broken" ? 1 : 0, diagnostic: ended.kind === "broken" ? String(ended.error) : "" }),
+        end({ code: broken === undefined ? 0 : 1, diagnostic: broken === undefined ? "" : String(broken) }),
       ),
     ),
   );
   children += 1;
-  const child: Child<FromRunner, ToRunner> = {
+  const child: Child<In, Out> = {
     childId: `child-${process.pid}-${children}`,
     pid: 100_000 + children,
     startIdentity: `test-${children}`,

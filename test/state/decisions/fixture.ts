@@ -236,7 +236,7 @@ export class World {
   async post(perform: Perform, of = 1): Promise<Posted> {
     const references: string[] = [];
     const place = perform.destination.split("/")[1] as string;
-    if (perform.op === "post") {
+    if (perform.op === "post" || perform.op === "document") {
       for (let part = perform.fromPart; part <= of; part += 1) {
         const { go } = await this.dispatch(perform, part, of);
         if (!go) throw new Error("no permission");

@@ -19,8 +19,7 @@ export function lineOf(row: RunListRow): RunLine {
 }
 
 export function openCount(tx: Tx): number {
-  const sql = "SELECT count(*) AS n FROM runs WHERE status IN ('queued', 'running', 'waiting')";
-  return tx.get<{ n: number }>(sql)?.n ?? 0;
+  return tx.get<{ n: number }>("SELECT count(*) AS n FROM runs WHERE finished_at IS NULL")?.n ?? 0;
 }
 
 /** Unfinished runs by their status; of more than a page, the newest. */
