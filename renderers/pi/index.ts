@@ -3,6 +3,6 @@
 // Owns: what is shown collapsed and expanded, which node rows a widget has. Must not: paint, read Pi, choose words of its own.
 
 export { messageLines, type MessageLine } from "./messages.ts";
-export { statusLines } from "./status.ts";
+export { statusLines } from "../text/en/run-status.ts";
 export { sessionText } from "./text.ts";
 export { scrollBounds, widgetLines } from "./widget.ts";

@@ -1,2 +1,2 @@
 /** Kept where the commands look for it; terminals of other clients need the same words. */
-export * from "../../renderers/terminal/progress.ts";
+export * from "../../renderers/text/en/progress-line.ts";

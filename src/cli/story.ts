@@ -1,2 +1,2 @@
 /** Kept where the commands look for it; terminals of other clients need the same words. */
-export * from "../../renderers/terminal/story.ts";
+export * from "../../renderers/text/en/story.ts";

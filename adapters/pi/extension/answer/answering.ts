@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { piCommands as words } from "../../../../renderers/text/en.ts";
-import { resolutionLine } from "../../../../renderers/terminal/story.ts";
+import { resolutionLine } from "../../../../renderers/text/en/story.ts";
 import { PI_ANSWER } from "../../../../src/contracts/limits.ts";
 import type { SessionDecision, SessionView } from "../../../../src/contracts/pi/session-view.ts";
 import { Refusal, type Actions } from "../actions.ts";

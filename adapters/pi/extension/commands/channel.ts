@@ -1,7 +1,7 @@
 /** `/workflow-channel status | setup | reload | recover`: the channels that carry decisions, and this session's own link. */
 import { piCommands as words } from "../../../../renderers/text/en.ts";
 import { clean } from "../../../../renderers/terminal/layout.ts";
-import { certainty, effectTitle } from "../../../../renderers/terminal/story.ts";
+import { certainty, effectTitle } from "../../../../renderers/text/en/story.ts";
 import { when } from "../../../../renderers/terminal/times.ts";
 import { product } from "../../../../src/contracts/product.ts";
 import type { ChannelStatus } from "../../../../src/contracts/protocol/operations.ts";

@@ -1,6 +1,6 @@
 /** `/workflow …`: the words that it knows; anything else is the name or path of a workflow to start. */
 import { piCommands as words } from "../../../../renderers/text/en.ts";
-import { effectTitle, certainty } from "../../../../renderers/terminal/story.ts";
+import { effectTitle, certainty } from "../../../../renderers/text/en/story.ts";
 import { clean } from "../../../../renderers/terminal/layout.ts";
 import { Refusal } from "../actions.ts";
 import { takeWord } from "../answer/plan.ts";

@@ -2,10 +2,15 @@
  * The sentences of a run: what happened, what was asked, what was done outside and how sure that is, what comes next.
  * Pure: from views to lines. Words for single events are in renderers/text.
  */
-import type { DecisionSummary, EffectSummary, RunView, TimelineItem } from "../../src/contracts/protocol/operations.ts";
-import { timelineText } from "../text/timeline.ts";
-import { clean } from "./layout.ts";
-import { when } from "./times.ts";
+import type {
+  DecisionSummary,
+  EffectSummary,
+  RunView,
+  TimelineItem,
+} from "../../../src/contracts/protocol/operations.ts";
+import { timelineText } from "../timeline.ts";
+import { clean } from "../../terminal/layout.ts";
+import { when } from "../../terminal/times.ts";
 
 /** Events that say only how the machinery works; the story is easier to follow without them (`--json` has them). */
 const MACHINERY = new Set([

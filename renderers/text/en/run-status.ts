@@ -1,12 +1,12 @@
 /** How a run stands, in lines for a person or a model. Pure. */
-import { pi as words } from "../text/en.ts";
-import { clean } from "../terminal/layout.ts";
-import { progressLine } from "../terminal/progress.ts";
-import { deadlineLine, nextLines, resolutionLine } from "../terminal/story.ts";
-import { duration } from "../terminal/times.ts";
-import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
-import { PI_TOOL } from "../../src/contracts/limits.ts";
-import type { RunView } from "../../src/contracts/protocol/operations.ts";
+import * as words from "./pi.ts";
+import { clean } from "../../terminal/layout.ts";
+import { progressLine } from "./progress-line.ts";
+import { deadlineLine, nextLines, resolutionLine } from "./story.ts";
+import { duration } from "../../terminal/times.ts";
+import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
+import { PI_TOOL } from "../../../src/contracts/limits.ts";
+import type { RunView } from "../../../src/contracts/protocol/operations.ts";
 
 export function statusLines(view: RunView): string[] {
   const { run } = view;

@@ -1,7 +1,7 @@
 /** Progress in one line: how far, and when it may be done. */
-import type { ProgressView } from "../../src/contracts/protocol/operations.ts";
-import { clean } from "./layout.ts";
-import { duration } from "./times.ts";
+import type { ProgressView } from "../../../src/contracts/protocol/operations.ts";
+import { clean } from "../../terminal/layout.ts";
+import { duration } from "../../terminal/times.ts";
 
 /** "copying: 40 of 100 files (phase 2), running, about 3 min left (2 min to 5 min, medium confidence)" */
 export function progressLine(progress: ProgressView): string {
