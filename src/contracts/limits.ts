@@ -527,6 +527,10 @@ export const PI_LINK = {
 
 /** The extension's way to the server. */
 export const PI_CONNECT = {
+  /** Pi takes up a text that was sent within this time, or never. */
+  typedMs: 5_000,
+  /** How often a session is looked at besides its events. */
+  lookMs: 1_000,
   /** A start waits so long for the link of its session: a server and its adapter are started in 2 s. */
   liveMs: 20_000,
   /** A frame that so many connections were lost over is not sent again. */

@@ -54,6 +54,15 @@ async function approve({ client }: World, session: PiRpc): Promise<void> {
   );
 }
 
+/** Waits until a server answers again; the hang limit of the case ends a wait in vain. */
+async function back({ client }: World): Promise<void> {
+  for (;;) {
+    const found = await client.call("server.status", {}).catch(() => null);
+    if (found !== null) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** The pid of the running Pi adapter. */
 async function adapter({ client }: World): Promise<number> {
   const { channels } = await client.call("channel.status", {});
@@ -89,6 +98,8 @@ export const survive: readonly Case[] = [
         process.kill(await adapter(world), "SIGKILL");
         await world.server.kill();
         // The session starts the next one, which nobody else would stop.
+        await session.notice(/starting the server/);
+        await back(world);
         world.scope.add(() => world.client.call("server.stop", {}));
         await approve(world, session);
         process.kill(await adapter(world), "SIGKILL");

@@ -172,8 +172,15 @@ export class Link {
     onLive();
     this.#host.onState("live");
     this.#flush();
-    this.changed();
+    this.#look(conversation);
     return ended;
+  }
+
+  /** Not every change of how a session stands has an event after which it can be seen. */
+  #look(conversation: Conversation): void {
+    if (conversation !== this.#conversation || conversation.closed) return;
+    this.changed();
+    this.#host.life.after(PI_CONNECT.lookMs, "look", () => this.#look(conversation));
   }
 
   /** Wakes who waits for a change of the state, and lets others wait for the next. */
