@@ -134,7 +134,7 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
         random: randomBytes,
         launcher: {
           launch: async (spec) =>
-            (spec.kind === "adapter" ? await launchPi(spec as never) : launchChild(spec as never)) as never,
+            (spec.kind === "adapter" ? await launchPi(spec as never) : launchChild(spec)) as never,
         },
         processes: {
           endGroups: () => Promise.resolve(),
