@@ -115,6 +115,9 @@ export class AdapterLoop {
       case "link.reply":
         this.#transport?.converse?.(frame);
         break;
+      case "ping":
+        this.#send({ type: "pong" });
+        break;
       case "stop":
         void this.#stop();
         break;

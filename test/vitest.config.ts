@@ -10,6 +10,7 @@ const fast = [
   "test/workflow/**",
   "test/builtins/**",
   "test/testing/**",
+  "test/resource/**",
   "test/runner/**",
   "test/state/**",
   "test/server/**",

@@ -3,7 +3,7 @@
 import { alertButtons, type AlertModel } from "../../src/contracts/alert.ts";
 import { TELEGRAM } from "../../src/contracts/limits.ts";
 import type { Part, PartButton } from "../part.ts";
-import { alertBody, alertButton, alertHeading, memberLine } from "../text/en.ts";
+import { wordsIn, type Words } from "../text/index.ts";
 import type { Clock } from "../text/phrase.ts";
 import { RichText } from "./rich.ts";
 
@@ -13,14 +13,15 @@ const LIST_RESERVE = 300;
 /** Always one message: what is too long is cut with an ellipsis, and every member of a list keeps a line. */
 export function renderAlert(alert: AlertModel, clock: Clock): Part {
   const at = { nameZone: true, ...clock };
-  const heading = alertHeading(alert);
+  const words = wordsIn(clock.language);
+  const heading = words.alertHeading(alert);
   const rich = new RichText().add(`${heading.glyph} `).add(heading.text, "bold").phrase(heading.rest, at);
-  if (alert.kind === "digest") for (const line of memberLines(alert.members)) rich.add(`\n${line}`);
-  for (const line of alertBody(alert)) rich.add("\n").phrase(line, at);
+  if (alert.kind === "digest") for (const line of memberLines(alert.members, words)) rich.add(`\n${line}`);
+  for (const line of words.alertBody(alert)) rich.add("\n").phrase(line, at);
   return {
     text: rich.text,
     entities: rich.entities,
-    buttons: buttonsOf(alert),
+    buttons: buttonsOf(alert, words),
     index: 1,
     of: 1,
     body: { offset: 0, length: rich.text.length },
@@ -28,7 +29,7 @@ export function renderAlert(alert: AlertModel, clock: Clock): Part {
 }
 
 /** One line for each; when they do not fit, the longest names are cut until they do. */
-function memberLines(members: Extract<AlertModel, { kind: "digest" }>["members"]): string[] {
+function memberLines(members: Extract<AlertModel, { kind: "digest" }>["members"], { memberLine }: Words): string[] {
   const room = TELEGRAM.messageUnits - LIST_RESERVE - members.length;
   const lines = (units: number): string[] => members.map((member) => memberLine(member, units));
   const fits = (units: number): boolean => lines(units).reduce((sum, line) => sum + line.length, 0) <= room;
@@ -41,7 +42,7 @@ function memberLines(members: Extract<AlertModel, { kind: "digest" }>["members"]
   return lines(low);
 }
 
-function buttonsOf(alert: AlertModel): PartButton[][] {
+function buttonsOf(alert: AlertModel, { alertButton }: Words): PartButton[][] {
   const actions = alertButtons(alert);
   if (actions.length === 0) return [];
   return [

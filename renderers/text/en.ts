@@ -3,6 +3,7 @@
 
 export * from "./en/alert.ts";
 export * from "./en/card.ts";
+export { findingPhrase } from "./en/findings.ts";
 export { voteLines } from "./en/notices.ts";
 export * from "./en/notification.ts";
 export * from "./en/operator.ts";

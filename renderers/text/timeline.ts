@@ -136,6 +136,10 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "decision.vote": (v) => `Vote: ${str(v["choice"])} by ${str(v["by"])} (${str(v["have"])} of ${str(v["need"])})`,
   "decision.voteRevoked": (v) =>
     `A vote does not count any more: ${str(v["choice"])} by ${str(v["by"]) || str(v["personId"])}, who may not answer now`,
+  "decision.turnout": (v) =>
+    v["everybodyVoted"] === true
+      ? "Everybody who may vote now has voted, and no choice has enough"
+      : "Somebody may vote who has not voted yet",
   "decision.reminded": (v) => `Reminder ${str(v["number"])} of ${str(v["of"])} sent to ${list(v["destinations"])}`,
   "decision.escalated": (v) =>
     `Passed on to ${str(v["to"])}${tail(list(v["names"]))} (${CAUSES[str(v["cause"])] ?? str(v["cause"])})`,

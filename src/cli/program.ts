@@ -48,9 +48,9 @@ function build(io: Io, run: Run): Command {
     .showSuggestionAfterError(false)
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text), outputError: () => {} });
 
-  const add = (parent: Command, words: string, description: string, load: Load): Command =>
+  const add = (parent: Command, words: string, description: string, load: Load, isDefault = false): Command =>
     parent
-      .command(words)
+      .command(words, { isDefault })
       .description(description)
       .action(async (...given: unknown[]) => {
         const command = given.at(-1) as Command;
@@ -161,6 +161,22 @@ function build(io: Io, run: Run): Command {
     "decide at the server's own terminal, where the audience allows it",
     async () => (await import("./commands/decide.ts")).decide,
   ).option("--text <text>", "the text of a choice that asks for one");
+
+  const monitors = group("monitors", "list what is watched and how it stands");
+  // The list is what the group does by itself.
+  add(monitors, "list", "all of them", async () => (await import("./commands/monitors.ts")).monitors, true);
+  add(
+    monitors,
+    "show <name>",
+    "one whole: what it looks at, how it stands, what became of it",
+    async () => (await import("./commands/monitors.ts")).monitorShow,
+  );
+  add(
+    monitors,
+    "check <name>",
+    "probe it now; the result counts",
+    async () => (await import("./commands/monitors.ts")).monitorCheck,
+  );
 
   const effect = group("effect", "look at and settle what was done outside");
   add(

@@ -3,6 +3,7 @@
  * are in renderers/text.
  */
 import { z } from "zod";
+import { findingSchema } from "./monitor/finding.ts";
 
 export const severitySchema = z.enum(["info", "warning", "critical"]);
 export type Severity = z.infer<typeof severitySchema>;
@@ -32,8 +33,21 @@ const name = {
 const nameSchema = z.strictObject(name);
 export type AlertName = z.infer<typeof nameSchema>;
 
-/** A line of evidence: the author's words. */
-export const alertLineSchema = z.string();
+/** A line of evidence: the author's words, or what a monitor found. */
+export const alertLineSchema = z.union([
+  z.string(),
+  /** `checks`: how many in a row, or since it began, found something of the kind. */
+  z.strictObject({ finding: findingSchema, checks: z.number().int().positive().optional() }),
+  /** Results that changed, and in which time. */
+  z.strictObject({ changes: z.number().int().positive(), spanMs: z.number().int().nonnegative() }),
+  z.strictObject({ runbook: z.string() }),
+  z.strictObject({
+    repair: z.enum(["wanted", "started", "refused"]),
+    run: z.string().optional(),
+    by: z.string().optional(),
+    error: z.string().optional(),
+  }),
+]);
 export type AlertLine = z.infer<typeof alertLineSchema>;
 
 /** Who did something with its buttons, as the chat called them then. */

@@ -8,7 +8,7 @@ import { wallTimeSchema } from "./decision/policy.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
 import { languageSchema } from "./language.ts";
-import { DECISION, DOUBT, POLICY } from "./limits.ts";
+import { DECISION, DOUBT, MONITOR, POLICY, SOURCE } from "./limits.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 const name = z.string().regex(ID_PATTERN.name, "must be letters, digits, dot, hyphen or underscore, at most 200");
@@ -114,6 +114,16 @@ const metricsSchema = z.strictObject({
 
 const key = z.string().min(1).max(40).nullable();
 
+const webhooksSchema = z.strictObject({
+  port: z.number().int().min(1).max(65_535),
+  /** An address of this machine; another than a loopback one needs `allowRemote`. */
+  host: z.string().min(1).max(253).default("127.0.0.1"),
+  /** Other machines may reach it. What they send is signed, and not encrypted: a proxy with TLS in front is better. */
+  allowRemote: z.boolean().default(false),
+  /** How senders reach it, where that is another address: `https://hooks.example/holdpoint`. */
+  publicUrl: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+});
+
 const piSchema = z.strictObject({
   /** The Pi for agent nodes: a name in PATH, a path, or a program with its first arguments (a Node and Pi's cli.js). */
   command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
@@ -138,6 +148,18 @@ export const configSchema = z.strictObject({
   language: languageSchema.optional(),
   server: serverSchema.default({ logLevel: "info" }),
   pi: piSchema.default({ command: "pi" }),
+  /** What is watched, each as docs/monitors.md says; read one by one, so that a wrong one does not stop the others. */
+  monitors: z
+    .record(name, z.unknown())
+    .refine((given) => Object.keys(given).length <= MONITOR.monitors, `at most ${MONITOR.monitors} monitors`)
+    .default({}),
+  /** What wakes resource managers: webhooks, watched files, schedules; read one by one like monitors. */
+  sources: z
+    .record(name, z.unknown())
+    .refine((given) => Object.keys(given).length <= SOURCE.sources, `at most ${SOURCE.sources} sources`)
+    .default({}),
+  /** Left out: nothing comes in over HTTP. */
+  webhooks: webhooksSchema.optional(),
   /** Left out: no figures are served. */
   metrics: metricsSchema.optional(),
   retention: z.strictObject({ runDays: z.number().int().min(1).max(3_650).default(30) }).default({ runDays: 30 }),
@@ -284,10 +306,19 @@ function crossCheck(config: Config, where: string): void {
     const trouble = policyTrouble(config, audience, entry);
     if (trouble !== undefined) problem(`audiences.${audience}.policy.${trouble}`);
   }
+  const { webhooks } = config;
+  if (webhooks !== undefined && !webhooks.allowRemote && !isLoopback(webhooks.host))
+    problem(
+      `webhooks.host: other machines can reach "${webhooks.host}"; set "allowRemote": true if they shall, or use 127.0.0.1 with a proxy or a tunnel.`,
+    );
   for (const [field, timeZone] of zonesOf(config)) {
     if (timeZone !== undefined && !isTimeZone(timeZone))
       problem(`${field} "${timeZone}" is not an IANA time zone such as "Europe/Berlin".`);
   }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 /** Every zone beside those of policies, with the field that names it. */
@@ -313,7 +344,10 @@ function policyTrouble(config: Config, name: string, { people, policy }: Audienc
   if (escalateAfter !== undefined) {
     const to = escalateAfter.audience;
     if (to === name) return `escalateAfter.audience: "${to}" is the same audience.`;
-    if (!Object.hasOwn(config.audiences, to)) return `escalateAfter.audience: "${to}" is not in audiences.`;
+    const second = Object.hasOwn(config.audiences, to) ? config.audiences[to] : undefined;
+    if (second === undefined) return `escalateAfter.audience: "${to}" is not in audiences.`;
+    if (quorum > 1 && second.people === undefined)
+      return `escalateAfter.audience: "${to}" needs "people" too; with a quorum votes are counted by person, and nobody there could vote.`;
   }
   const quiet = remindAfter?.quiet;
   if (quiet === undefined) return undefined;

@@ -9,6 +9,7 @@ import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
 import { PI_ERRORS } from "./errors/pi.ts";
+import { MONITORS_ERRORS } from "./errors/monitors.ts";
 import { RESOURCES_ERRORS } from "./errors/resources.ts";
 import { PLANNING_ERRORS } from "./errors/planning.ts";
 import { RUNS_ERRORS } from "./errors/runs.ts";
@@ -23,6 +24,7 @@ export const ERRORS = {
   ...AUTHORING_ERRORS,
   ...PLANNING_ERRORS,
   ...RUNS_ERRORS,
+  ...MONITORS_ERRORS,
   ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,

@@ -137,6 +137,10 @@ export const ADAPTER = {
   secretBytes: 4_096,
   /** After a refused token or a wrong token file, the file is read again at this pace (CONTRACTS 0.17). */
   secretAgainMs: 60_000,
+  /** Without a frame for this long it is asked for a sign of life; with that it is noticed within two minutes. */
+  silentMs: 75_000,
+  /** A busy machine answers late; an adapter answers between two calls, whatever it waits for. */
+  signOfLifeMs: 15_000,
   /** Pauses after a failed poll or connection. */
   backoffMinMs: 1_000,
   backoffMaxMs: 30_000,
@@ -587,6 +591,84 @@ export const PI_ANSWER = {
   shownMs: 2_000,
   /** After another decision of the run was settled. */
   afterSettledMs: 30_000,
+} as const;
+
+/** Monitors (docs/monitors.md). */
+export const MONITOR = {
+  /** Between two checks. Shorter ones are a load test; a check once in four weeks is the rarest that people still understand. */
+  everyMinSeconds: 5,
+  everyMaxSeconds: 28 * 86_400,
+  /** Checks in a row that must fail, or succeed, before it counts. */
+  confirmations: 100,
+  /** Without its own numbers: a network blinks, a file does not. */
+  failAfterNetwork: 3,
+  recoverAfterNetwork: 2,
+  /** One check, from the connection to the last byte. */
+  timeoutSeconds: 10,
+  timeoutMaxSeconds: 60,
+  commandTimeoutMaxSeconds: 900,
+  /** Of an answer that is looked at; what is longer is read on to its end, up to the second number, and not kept. */
+  bodyBytes: 262_144,
+  answerBytes: 16_777_216,
+  /** Of a file whose content is looked at. */
+  fileBytes: 1_048_576,
+  commandOutputChars: 65_536,
+  expectations: 16,
+  textChars: 1_000,
+  urlChars: 2_000,
+  titleChars: 120,
+  runbookChars: 500,
+  argumentCount: 64,
+  /** Of what a probe found, in a text for people. */
+  detailChars: 200,
+  /** Results that flap detection looks back on, and how often the result must have changed in them. */
+  flapChecks: 20,
+  flapChanges: 8,
+  /** Equal results in a row after which an unstable target counts as stable. */
+  calmChecks: 10,
+  windows: 16,
+  windowMaxMinutes: 7 * 24 * 60,
+  graceMaxSeconds: 7 * 86_400,
+  remindMaxMinutes: 7 * 24 * 60,
+  /** One home; far more than one machine watches, and each costs about two kilobytes. */
+  monitors: 5_000,
+  /** Events that `monitors show` tells. */
+  shownEvents: 20,
+} as const;
+
+/** The child that probes. */
+export const PROBES = {
+  /** At a time; each is a socket and little else. */
+  network: 64,
+  /** Each is a process. */
+  commands: 4,
+  /** Results in one command of the store. */
+  batch: 128,
+  /** Beyond a probe's own time-out the child has this long; then it is replaced. */
+  hangMs: 5_000,
+  /** A look this much too late means that the server was not running or asleep: what did not report meanwhile may have tried. */
+  sleptMs: 15_000,
+} as const;
+
+/** Sources: what wakes resource managers and reports to monitors. */
+export const SOURCE = {
+  bodyBytes: 65_536,
+  headerBytes: 16_384,
+  /** From the first byte of a request to its last. */
+  requestMs: 10_000,
+  connections: 64,
+  /** Of one source; the same limit holds for all requests that name no source, taken together. */
+  perMinute: 120,
+  /** How far a signed time may be from ours; ids are remembered for longer than that. */
+  clockSkewMs: 300_000,
+  rememberMs: 30 * 86_400_000,
+  idChars: 200,
+  keyChars: 512,
+  /** A watched folder that changes all the time wakes its resource once in this time. */
+  settleMs: 500,
+  sources: 200,
+  /** Missed occurrences of a schedule that are counted one by one; beyond it is "more than". */
+  missedCounted: 10_000,
 } as const;
 
 /** Resource managers (CONTRACTS 8). */

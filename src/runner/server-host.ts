@@ -134,8 +134,9 @@ export class ServerHost implements EngineHost {
   async notify(notification: NotificationAsked): Promise<{ index: number }> {
     const { audience, format, ifConfigured, kind, message, nodeId, step } = notification;
     const written = format === undefined ? {} : { format };
-    const asked = { type: "notify", step, nodeId, kind, message, ...written } as const;
-    const result = accepted(await this.#ask({ ...asked, audience: audience ?? null, ifConfigured }));
+    const to = { audience: audience ?? null, ifConfigured };
+    const asked = { type: "notify", step, nodeId, kind, message, ...written, ...to } as const;
+    const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }
 

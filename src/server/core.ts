@@ -3,7 +3,7 @@
  */
 import type { Config } from "../contracts/config.ts";
 import { toErrorRecord, type ErrorRecord } from "../contracts/errors.ts";
-import { LEASE, RETENTION } from "../contracts/limits.ts";
+import { LEASE, RETENTION, SOURCE } from "../contracts/limits.ts";
 import type { Store } from "../state/store.ts";
 import { AlertTimes } from "./alerts.ts";
 import { ChannelSupervisor, channelSpecs, type ChannelSpec } from "./channels/channel-supervisor.ts";
@@ -18,6 +18,10 @@ import { makeHandlers } from "./gateway/handlers.ts";
 import { PI } from "../contracts/config.ts";
 import { PiChannel } from "./pi/pi-channel.ts";
 import { Hearing } from "./hearing.ts";
+import { Sources } from "./sources/sources.ts";
+import { AppliedMonitors } from "./monitors/applied.ts";
+import { Monitors } from "./monitors/monitors.ts";
+import { ChildProber, type Prober } from "./monitors/prober.ts";
 import type { Ports, Timer } from "./ports.ts";
 import { AgentNodes } from "./runs/agent-nodes.ts";
 import { ApprovedSources } from "./runs/approved-sources.ts";
@@ -48,6 +52,8 @@ export interface CoreOptions {
   readonly config: Config;
   /** Further channels (test adapters). */
   readonly extraChannels?: readonly ChannelSpec[];
+  /** Left out: a child process. */
+  readonly prober?: Prober;
   readonly serverId: string;
   readonly pid: number;
   readonly startIdentity: string;
@@ -64,6 +70,9 @@ export class ServerCore {
   readonly channels: ChannelSupervisor;
   readonly watchers: RunWatchers;
   readonly managed: ManagedRuns;
+  readonly monitors: Monitors;
+  readonly sources: Sources;
+  readonly applied: AppliedMonitors;
   readonly resources: Resources;
   readonly resourceLane: ResourceLane;
   readonly #resolver: SourceResolver;
@@ -94,6 +103,8 @@ export class ServerCore {
       runs: () => {
         this.scheduler.wake();
         this.managed.wake();
+        // Somebody may have asked for a repair.
+        this.monitors.wake();
       },
       channels: () => {
         this.channels.wake();
@@ -187,11 +198,42 @@ export class ServerCore {
       ensureRun: (request) => this.managed.ensure(request),
       changeSettings: (change) => this.#changeSettings(change),
     });
+    const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });
+    this.monitors = new Monitors({
+      store,
+      clock,
+      log,
+      wake,
+      access,
+      config: () => this.#config,
+      prober,
+      stood: () => this.applied.manager.wake(),
+    });
+    this.sources = new Sources({
+      store,
+      ports,
+      config: () => this.#config,
+      beat: (...report) => this.monitors.beat(...report),
+      woken: () => this.resources.wake(),
+    });
     this.resources = new Resources({
       store,
       resolve: (request) => this.#resolver.resolve(request),
       wakeRunners: () => this.resourceLane.wake(),
     });
+    this.applied = new AppliedMonitors({
+      store,
+      clock,
+      log,
+      access,
+      config: () => this.#config,
+      serverEpoch: epoch,
+      changed: () => {
+        this.monitors.wake();
+        this.channels.wake();
+      },
+    });
+    this.resources.register(this.applied.manager);
     this.managed.onCompleted = () => this.resources.wake();
     this.sleepers = new Sleepers({ store, clock, log, wake });
   }
@@ -256,6 +298,8 @@ export class ServerCore {
     await this.channels.apply(this.#specs());
     this.#doubts.wake();
     await this.#revise();
+    await this.monitors.apply();
+    await this.sources.apply();
     await this.#serveMetrics();
     return null;
   }
@@ -275,6 +319,7 @@ export class ServerCore {
 
   /** Resolves when nothing that was woken is still at work (the controlled clock waits for this). */
   async settled(): Promise<void> {
+    await Promise.all([this.monitors.idle(), this.sources.idle(), this.applied.idle()]);
     for (let quiet = 0; quiet < 3; quiet += 1) {
       await new Promise((resolve) => setImmediate(resolve));
       await this.options.store.idle();
@@ -289,6 +334,7 @@ export class ServerCore {
       this.clients > 0 ||
       this.#served > 0 ||
       read.managed.counts().resources > 0 ||
+      read.monitors.count() > 0 ||
       Object.keys(open).length > 0 ||
       read.effects.ambiguousCount() > 0
     );
@@ -314,6 +360,8 @@ export class ServerCore {
     this.waiting.stop();
     this.managed.stop();
     this.pi.conversations.stop();
+    await Promise.all([this.sources.stop(), this.applied.stop()]);
+    await this.monitors.stop();
     await Promise.all([
       this.channels.stop(),
       this.scheduler.stop(),
@@ -361,6 +409,9 @@ export class ServerCore {
     this.resources.wake();
     this.#deadlines.wake();
     this.#doubts.wake();
+    if (silentSince !== null) this.monitors.deaf(silentSince);
+    await this.monitors.apply();
+    await this.sources.apply();
     this.#alerts.wake();
     this.#beat();
     this.#sweepInbox();
@@ -378,6 +429,7 @@ export class ServerCore {
     this.#heartbeat = clock.timer(clock.now() + LEASE.renewMs, () => {
       if (this.#stopped) return;
       this.#hearing.tick();
+      this.monitors.tick();
       this.options.store.server
         .heartbeat({ epoch: this.epoch })
         .catch((error: unknown) => log.error({ error: String(error) }, "heartbeat failed"));
@@ -399,6 +451,9 @@ export class ServerCore {
       this.options.store.retention
         .sweep({ before: clock.now() - RETENTION.inboxMs })
         .catch((error: unknown) => log.error({ error: String(error) }, "retention sweep failed"));
+      this.options.store.sources
+        .sweep({ before: clock.now() - SOURCE.rememberMs })
+        .catch((error: unknown) => log.error({ error: String(error) }, "sweep of webhooks failed"));
       this.#sweepInbox();
     };
     this.#sweep = clock.timer(at, again);

@@ -14,6 +14,8 @@ export interface Home {
   readonly logs: string;
   readonly cache: string;
   readonly sources: string;
+  /** The secret that addresses are made from. */
+  readonly key: string;
 }
 
 /** Paths of the home that `HOLDPOINT_HOME` (default `~/.holdpoint`) names. Throws `homeInvalid` for a relative path. */
@@ -29,6 +31,7 @@ export function homeOf(dir: string = process.env["HOLDPOINT_HOME"] || join(homed
     logs: join(dir, "logs"),
     cache: join(dir, "cache"),
     sources: join(dir, "sources"),
+    key: join(dir, "webhook.key"),
   };
 }
 
@@ -40,6 +43,7 @@ const OURS = new Set([
   "logs",
   "cache",
   "sources",
+  "webhook.key",
   "agents",
   "server.lock",
   "server.json",

@@ -18,6 +18,8 @@ import type { Ports } from "./ports.ts";
 import { agentRuns, endAgents } from "./system/agent-orphans.ts";
 import { systemClock } from "./system/clock.ts";
 import { ControlledClock } from "./system/controlled-clock.ts";
+import { homeKey } from "./system/home-key.ts";
+import { hookPage } from "./system/hook-listener.ts";
 import { systemLauncher } from "./system/launcher.ts";
 import { unixListener } from "./system/listener.ts";
 import { openLog } from "./system/log.ts";
@@ -73,6 +75,8 @@ async function main(): Promise<void> {
     },
     listener: unixListener(home.socket),
     metrics: metricsPage(log),
+    hooks: hookPage(log),
+    homeKey: () => homeKey(home.key),
     log,
   };
   let stopping = false;

@@ -38,7 +38,7 @@ export interface Child<In, Out> {
 }
 
 export interface ChildSpec<In> {
-  readonly kind: "runner" | "adapter" | "resource";
+  readonly kind: "runner" | "adapter" | "resource" | "probes";
   /** Run id, channel id, or manager and key; for logs. */
   readonly name: string;
   /** Frames that the child sends. */
@@ -87,6 +87,26 @@ export interface MetricsPage {
   close(): Promise<void>;
 }
 
+/** A request to a webhook, whole. */
+export interface HookRequest {
+  readonly method: string;
+  /** Without its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Null: it was too large. */
+  readonly body: Buffer | null;
+}
+
+/** Takes webhooks. */
+export interface HookPage {
+  /** From now on at this address; null = nowhere. Never throws. `take` gives the status of the answer. */
+  serve(
+    address: { readonly host: string; readonly port: number } | null,
+    take: (request: HookRequest) => Promise<number>,
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -102,5 +122,9 @@ export interface Ports {
   readonly listener: Listener;
   /** Left out where nobody collects figures (tests in one process). */
   readonly metrics?: MetricsPage;
+  /** Left out where nothing comes in over HTTP (tests in one process). */
+  readonly hooks?: HookPage;
+  /** The secret of the home, made when it is asked for first. */
+  readonly homeKey?: () => Buffer;
   readonly log: Log;
 }

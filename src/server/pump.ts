@@ -39,6 +39,11 @@ export class Pump {
     });
   }
 
+  /** Resolves when nothing is at work and no wake-up waits. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
   /** No further work; resolves when what runs has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -19,6 +19,7 @@ import * as followUps from "./follow-ups/index.ts";
 import * as interactions from "./interactions/index.ts";
 import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
+import * as monitors from "./monitors/index.ts";
 import * as notifications from "./notifications/index.ts";
 import * as processes from "./processes/index.ts";
 import { WriteQueue } from "./queue.ts";
@@ -29,12 +30,15 @@ import * as server from "./server/index.ts";
 import * as sessions from "./sessions/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
+import * as sources from "./sources/index.ts";
 import * as timers from "./timers/index.ts";
 import * as updates from "./updates/index.ts";
 import { verifyChains, type VerifyReport } from "./verify.ts";
 
 export type { Receipt } from "./receipts.ts";
 export type { EnsureManaged as ManagedRequest } from "./managed/ensure.ts";
+export type { Checked } from "./monitors/checked.ts";
+export type { Lane, MonitorRow } from "./monitors/rows.ts";
 export type { ClaimedResource } from "./managed/claim.ts";
 export type { SourceContent } from "./managed/apply.ts";
 export type { FinishInput } from "./managed/finish.ts";
@@ -81,9 +85,11 @@ const COMMANDS = {
   followUps: followUps.commands,
   interactions: interactions.commands,
   managed: managed.commands,
+  monitors: monitors.commands,
   notifications: notifications.commands,
   sessions: sessions.commands,
   settings: settings.commands,
+  sources: sources.commands,
   timers: timers.commands,
   updates: updates.commands,
   retention: retention.commands,
@@ -104,8 +110,10 @@ export interface StoreReads {
   readonly content: ReturnType<typeof content.reads>;
   readonly followUps: ReturnType<typeof followUps.reads>;
   readonly managed: ReturnType<typeof managed.reads>;
+  readonly monitors: ReturnType<typeof monitors.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
   readonly sessions: ReturnType<typeof sessions.reads>;
+  readonly sources: ReturnType<typeof sources.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly timers: ReturnType<typeof timers.reads>;
   readonly updates: ReturnType<typeof updates.reads>;
@@ -160,8 +168,10 @@ export function openStore(options: StoreOptions): Store {
     followUps: methodsOf(COMMANDS.followUps, queue),
     interactions: methodsOf(COMMANDS.interactions, queue),
     managed: methodsOf(COMMANDS.managed, queue),
+    monitors: methodsOf(COMMANDS.monitors, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
     sessions: methodsOf(COMMANDS.sessions, queue),
+    sources: methodsOf(COMMANDS.sources, queue),
     settings: methodsOf(COMMANDS.settings, queue),
     timers: methodsOf(COMMANDS.timers, queue),
     updates: methodsOf(COMMANDS.updates, queue),
@@ -179,8 +189,10 @@ export function openStore(options: StoreOptions): Store {
       content: content.reads(db),
       followUps: followUps.reads(db),
       managed: managed.reads(db),
+      monitors: monitors.reads(db),
       notifications: notifications.reads(db),
       sessions: sessions.reads(db),
+      sources: sources.reads(db),
       settings: settings.reads(db),
       timers: timers.reads(db),
       updates: updates.reads(db),

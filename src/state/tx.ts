@@ -13,7 +13,7 @@ import { loadBlob, packText, packValue, referenceTo, storeBlob, unpackText, unpa
 export type { Actor } from "./chain.ts";
 export type { Claim } from "./leases.ts";
 
-export type ResourceType = "server" | "run" | "decision" | "channel" | "managed" | "alert";
+export type ResourceType = "server" | "run" | "decision" | "channel" | "monitor" | "managed" | "alert";
 
 export interface NewEvent {
   readonly type: string;

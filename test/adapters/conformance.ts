@@ -78,6 +78,13 @@ export function channelConformance(name: string, create: () => Promise<Subject>)
       expect(server.frames[0]).toMatchObject({ type: "ready", account: { id: expect.any(String) } });
     });
 
+    test("asked for a sign of life, it gives one at once, also while a poll is held", async () => {
+      const server = await begin();
+      await server.take("health");
+      server.send({ type: "ping" });
+      await server.take("pong");
+    });
+
     test("no byte of a message leaves before the permit", async () => {
       const server = await begin();
       const perform = post(subject.places[0], "e-1", 1);

@@ -91,8 +91,8 @@ describe("a monitor", () => {
     const { pass, run } = play([seen(), stop]);
     await pass(30);
     expect(told(run)).toEqual([
-      "Nothing new: the checks run.\nNext check: 2030-01-01 08:30 UTC",
-      "PR 123 was merged.\nThe monitor stops after 2 checks. Nothing is to be done.",
+      "Nothing new: the checks run.\n\nNext check: 2030-01-01 08:30 UTC",
+      "PR 123 was merged.\n\nThe monitor stops after 2 checks. Nothing is to be done.",
     ]);
     expect(run.notifications.every(({ kind }) => kind === "progress")).toBe(true);
     // Two observations are all that a model was asked for.
@@ -406,7 +406,7 @@ describe("the report", () => {
     expect(text.length).toBeLessThanOrEqual(4_000);
     expect(text.indexOf("- overall")).toBeLessThan(text.indexOf("- broken"));
     expect(text.indexOf("- broken")).toBeLessThan(text.indexOf("- track-0"));
-    expect(text).toMatch(/\(\d+ more left out\)\nNext check: /);
+    expect(text).toMatch(/\n- \(\d+ more left out\)\n\nNext check: /);
     expect(run.result("publish_progress")?.output).toEqual({ published: 64 });
   });
 

@@ -44,6 +44,10 @@ describe("the policy of an audience", () => {
     [{ veto: ["no choice"] }, "audiences.ops.policy.veto.0"],
     [{ require: { channels: ["Telegram!"] } }, 'must be a channel such as "telegram" or "telegram:ops"'],
     [{ escalateAfter: { minutes: 5, audience: "ops" } }, 'policy.escalateAfter.audience: "ops" is the same audience.'],
+    [
+      { quorum: 2, escalateAfter: { minutes: 5, audience: "on-call" } },
+      'policy.escalateAfter.audience: "on-call" needs "people" too; with a quorum votes are counted by person',
+    ],
     [{ escalateAfter: { minutes: 5, audience: "nobody" } }, '"nobody" is not in audiences.'],
     [{ escalateAfter: { minutes: 20_000, audience: "on-call" } }, "audiences.ops.policy.escalateAfter.minutes"],
     [{ remindAfter: { minutes: 5, atMost: 21 } }, "audiences.ops.policy.remindAfter.atMost"],

@@ -12,8 +12,6 @@ export class StaySession {
   readonly #stage: Stage;
   #session: FakeSession | null = null;
   #ended = false;
-  /** What the next connection says of itself. */
-  idle = true;
 
   constructor(stage: Stage) {
     this.#stage = stage;
@@ -49,7 +47,6 @@ export class StaySession {
       try {
         const { socket } = await this.#stage.call("pi.open", {});
         const session = await FakeSession.greet(socket, this.file);
-        session.idle = this.idle;
         await session.until(() => session.view !== undefined, "the first view");
         await session.branch();
         this.#session = session;

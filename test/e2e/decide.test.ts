@@ -104,4 +104,13 @@ test("an audience that does not name the terminal: refused with the way out, and
   expect(said).toContain('add "terminal" to the destinations of "operators"');
   expect(stage.submissions(asked.run)).toMatchObject([{ outcome: "rejected", reason: "terminalOff" }]);
   expect((await stage.view(asked.run)).decisions[0]?.status).toBe("pending");
+
+  // The file changes between the card's being shown and the answer: nobody has typed a fingerprint for it.
+  stage.home.writeConfig(stage.home.config);
+  await stage.client.call("server.reload", {});
+  const { decisionId: decision, requestDigest } = await stage.client.call("decision.show", { decision: fingerprint });
+  const answer = { decision, requestDigest, choice: "approve", input: null, confirmed: false };
+  await expect(stage.client.call("decision.answer", answer)).rejects.toMatchObject({ kind: "answerUnconfirmed" });
+  expect((await stage.view(asked.run)).decisions[0]?.status).toBe("pending");
+  expect(stage.submissions(asked.run)).toHaveLength(1);
 });

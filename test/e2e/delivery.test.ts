@@ -387,7 +387,7 @@ describe("after a silence of more than 150 seconds", () => {
     for (const { title } of asked) expect(digest.text).toContain(title);
     const third = asked[2];
     const tapped = await stage.ann.tap(digest.id, third?.title as string);
-    expect(await stage.ann.waitForToast(tapped)).toContain("shown again below");
+    expect(await stage.ann.waitForToast(tapped)).toContain("is shown again below");
     const anew = await stage.ann.waitForCard("I was offline", digest.id);
     expect(anew.text).toContain(third?.title);
     const copies = await Promise.all(asked.map(({ title }) => stage.sends(`\u{1F7E1} ${title}`)));

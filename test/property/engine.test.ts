@@ -32,11 +32,13 @@ it(
         count(story.error ?? story.status);
         for (const fault of struck) count(fault);
         if (story.steps.some((step) => step.includes("/"))) count("mounts");
+        if (Object.values(story.outputs).includes("slept")) count("slept");
         if ([...attempts.values()].some((list) => list.length > 1)) count("repeated");
       },
     });
     // Nothing of this would be shown if it did not occur.
-    const wanted = "completed maxSteps routingFailed nodeFailed nodeTimedOut notCanonical includeInput mounts repeated";
+    const wanted =
+      "completed maxSteps routingFailed nodeFailed nodeTimedOut notCanonical includeInput mounts repeated slept";
     for (const what of `${wanted} killBefore killAfter server refused`.split(" "))
       expect([what, seen.get(what) ?? 0]).not.toEqual([what, 0]);
   },

@@ -31,6 +31,7 @@ describe("an answer", () => {
         ],
         decisions: 1,
         problems: 0,
+        checks: { total: 2, troubled: 1, nextAt: NOON },
       },
       [
         "Service: running since 11:30",
@@ -38,7 +39,7 @@ describe("an answer", () => {
         "Runs: 2 running, 1 waits for an answer",
         "Decisions for you: 1 (/decisions)",
         "Problems: nothing needs you",
-        "Checks: none",
+        "Checks: 2 monitors, 1 not well (/monitors), next 12:30",
       ],
     ],
     [{ code: "decisionList", items: [], from: 0, total: 0 }, ["No decision waits for you."]],
@@ -102,7 +103,32 @@ describe("an answer", () => {
         "\u2022 7k3f \u00b7 deploy, shop-api 4.12.0: needs somebody",
       ],
     ],
-    [{ code: "noMonitors" }, ["There are no monitors yet."]],
+    [{ code: "monitorList", items: [], troubled: 0, from: 0, total: 0 }, ["Nothing is watched yet."]],
+    [
+      {
+        code: "monitorList",
+        items: [
+          {
+            name: "shop-health",
+            title: "shop.example",
+            standing: "down",
+            since: NOON - HOUR,
+            finding: { code: "status", seen: 503, expected: "200\u2013299" },
+          },
+          { name: "backup", title: "backup", standing: "up", since: NOON - HOUR },
+          { name: "fresh", title: "fresh", standing: "new" },
+        ],
+        troubled: 1,
+        from: 0,
+        total: 9,
+      },
+      [
+        "9 monitors, 1 not well, 1 to 3:",
+        "\u2022 shop.example (shop-health): down since 11:30; 503 instead of 200\u2013299",
+        "\u2022 backup: up since 11:30",
+        "\u2022 fresh: not known yet",
+      ],
+    ],
   ];
   test.each(answers)("%o", (code, expected) => {
     expect(renderReply(replyCodeSchema.parse(code), clock).text.split("\n")).toEqual(expected);
@@ -140,7 +166,9 @@ describe("an answer", () => {
 
   test("a button's label fits a phone", () => {
     for (const action of operatorActionSchema.options) {
-      const { buttons } = renderReply({ code: "noMonitors" }, clock, { buttons: [[{ action, item: 200 }]] });
+      const { buttons } = renderReply({ code: "monitorList", items: [], troubled: 0, from: 0, total: 0 }, clock, {
+        buttons: [[{ action, item: 200 }]],
+      });
       expect(buttons[0]?.[0]?.label.length).toBeLessThanOrEqual(TELEGRAM.buttonUnits);
     }
   });
@@ -162,6 +190,7 @@ test("whatever the titles, an answer is one inert message with sound marks, and 
           runs: [{ status: "queued", count: 3 }],
           decisions: 3,
           problems: 2,
+          checks: { total: 0, troubled: 0 },
         },
         {
           code: "decisionList",
@@ -186,10 +215,22 @@ test("whatever the titles, an answer is one inert message with sound marks, and 
           runs: lines,
           ...page,
         },
-        { code: "noMonitors" },
+        {
+          code: "monitorList",
+          items: many(
+            () =>
+              ({
+                name: text,
+                title: text,
+                standing: "down",
+                since: NOON,
+                finding: { code: "notStarted", detail: text.slice(0, 200) },
+              }) as const,
+          ),
+          troubled: 3,
+          ...page,
+        },
         { code: "commandHelp", commands: [...OPERATOR_COMMANDS], waiting: 0 },
-        { code: "offeredAgain", title: text },
-        { code: "decisionOver", title: text },
         { code: "moreBelow" },
         { code: "runKept", run: text },
         { code: "buttonUsed", by: text, at: NOON },

@@ -54,15 +54,6 @@ describe("a notification with an audience", () => {
     expect(world.store.read.effects.list({ all: true })).toMatchObject([{ status: "applied" }, { status: "applied" }]);
   });
 
-  it("says that its text is Markdown, where the workflow said so", async () => {
-    const world = await World.open();
-    const { claim } = await running(world.store, world.epoch, TELLING);
-    const said = { kind: "final", message: "**Done**", format: "markdown", audience: "both" } as const;
-    await world.store.notifications.send({ claim, step: 0, nodeId: "tell", access: world.access, ...said });
-    const [frame] = await world.drain();
-    expect(notificationOf(frame as Perform)).toMatchObject({ format: "markdown", message: "**Done**" });
-  });
-
   it("that need not be configured is stored without one, and otherwise refused where there is none", async () => {
     const world = await World.open();
     const { claim } = await running(world.store, world.epoch, TELLING);
@@ -79,6 +70,15 @@ describe("a notification with an audience", () => {
     const said = { claim, step: 0, nodeId: "tell", access: world.access, kind: "progress", message: "Half." } as const;
     await world.store.notifications.send({ ...said, audience: "both", ifConfigured: true });
     expect(await world.drain()).toHaveLength(2);
+  });
+
+  it("says that its text is Markdown, where the workflow said so", async () => {
+    const world = await World.open();
+    const { claim } = await running(world.store, world.epoch, TELLING);
+    const said = { kind: "final", message: "**Done**", format: "markdown", audience: "both" } as const;
+    await world.store.notifications.send({ claim, step: 0, nodeId: "tell", access: world.access, ...said });
+    const [frame] = await world.drain();
+    expect(notificationOf(frame as Perform)).toMatchObject({ format: "markdown", message: "**Done**" });
   });
 
   it("keeps number and text of its first attempt when the node is executed again", async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import deploy from "../../docs/examples/deploy.workflow.ts";
 import effects from "../../docs/examples/effects.workflow.ts";
 import importing from "../../docs/examples/import.workflow.ts";
+import mend from "../../docs/examples/mend.workflow.ts";
 import plan from "../../docs/examples/plan.workflow.ts";
 import release from "../../docs/examples/release.workflow.ts";
 import retry from "../../docs/examples/retry.workflow.ts";
@@ -49,6 +50,24 @@ describe("examples", () => {
     const stopped = await runWorkflow(plan, { answers: { "approval/approve": each([replan, replan, replan]) } });
     expect(stopped.output).toEqual({ done: [] });
     expect(stopped.order.filter((node) => node === "plan")).toHaveLength(3);
+  });
+
+  it("mend: what the tests find is mended by the built-in of that name, and the end is told", async () => {
+    const red = { exitCode: 1, stdout: "1 test fails" };
+    const git = ({ args = [] }: { args?: readonly string[] }): object => {
+      if (args[1] === "--show-toplevel") return { stdout: "/r/shop" };
+      if (args[0] === "diff" && args[1] === "--cached") return { exitCode: 1 };
+      return { stdout: args[0] === "rev-parse" ? (args[1] === "HEAD" ? "c2" : "c1") : "total.ts" };
+    };
+    const shells = { test: red, "mend/prepare": git, "mend/commit": git };
+    const agents = { "mend/implement": { outcome: "done", summary: "Rounded once." } };
+    const run = await runWorkflow(mend, { agents, shell: { ...shells, "mend/verify": { exitCode: 0 } } });
+    expect(run.prompts[0]?.text).toContain("1 test fails");
+    expect(run.notifications[0]?.message).toMatch(/^Mended on holdpoint\//);
+    const repairs = { ...agents, "mend/repair": { outcome: "done", summary: "Tried." } };
+    const hopeless = await runWorkflow(mend, { agents: repairs, shell: { ...shells, "mend/verify": red } });
+    expect(hopeless.notifications[0]?.message).toBe("Not mended: Verification fails after 2 repairs: check-1");
+    expect((await runWorkflow(mend, { shell: { test: { exitCode: 0 } } })).output).toEqual({ branch: null });
   });
 
   it("shell: the output is parsed, lines become progress, and an exit code is a result", async () => {

@@ -36,7 +36,7 @@ const ONLY = {
   jiti: ["src/runner"],
   commander: ["src/cli"],
   "markdown-it": ["renderers"],
-  croner: ["src/server"],
+  croner: ["src/contracts"],
   pino: ["src/server"],
   "pino-pretty": ["src/server", "src/cli"],
 };

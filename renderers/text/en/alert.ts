@@ -12,8 +12,9 @@ import type {
 import type { AlertReply } from "../../../src/contracts/decision/alert-codes.ts";
 import { ALERT } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
+import { findingPhrase } from "./findings.ts";
 import { clock, day, duration } from "./time.ts";
-import { byName, CUT, quote, short } from "./words.ts";
+import { byName, CUT, quote, short, upperFirst } from "./words.ts";
 
 type Kind<K extends AlertModel["kind"]> = Extract<AlertModel, { kind: K }>;
 type Member = Kind<"digest">["members"][number];
@@ -96,7 +97,22 @@ function overTitle(alert: Kind<"closing">): string {
 
 /** A line of evidence. */
 export function alertLine(line: AlertLine): Phrase {
-  return [short(line, ALERT.lineUnits)];
+  if (typeof line === "string") return [short(line, ALERT.lineUnits)];
+  if ("finding" in line) {
+    const [first = "", ...rest] = findingPhrase(line.finding);
+    const often = line.checks === undefined || line.checks === 1 ? "" : ` in ${line.checks} checks`;
+    return [typeof first === "string" ? upperFirst(first) : first, ...rest, often];
+  }
+  if ("changes" in line)
+    return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
+  if ("runbook" in line) return [`Runbook: ${short(line.runbook, ALERT.lineUnits)}`];
+  return [repairLine(line)];
+}
+
+function repairLine({ by, error, repair, run }: Extract<AlertLine, { repair: unknown }>): string {
+  const who = by === undefined ? " by its own authority" : byName(by);
+  if (repair === "refused") return `The repair could not be started: ${short(error ?? "", CUT.reason)}`;
+  return repair === "wanted" ? `A repair is wanted${who}.` : `Repair started${who}: run ${short(run ?? "", CUT.run)}.`;
 }
 
 /** The lines under the first one. */

@@ -10,6 +10,7 @@ import type {
 import { OPERATOR } from "../../../src/contracts/limits.ts";
 import type { RunStatus } from "../../../src/contracts/run-status.ts";
 import type { Phrase } from "../phrase.ts";
+import { findingPhrase } from "./findings.ts";
 import { clock } from "./time.ts";
 import { byName, CUT, quote, sentence, short } from "./words.ts";
 
@@ -65,14 +66,10 @@ export function operatorPhrase(code: OperatorReply): Phrase {
       return [`Cancel this run? It cannot be undone.\n${runLine(code.run)}`];
     case "problemList":
       return problemsPhrase(code);
-    case "noMonitors":
-      return ["There are no monitors yet."];
+    case "monitorList":
+      return monitorsPhrase(code);
     case "commandHelp":
       return [helpText(code)];
-    case "offeredAgain":
-      return [`${quote(code.title, OPERATOR.titleUnits)} is shown again below.`];
-    case "decisionOver":
-      return [`${quote(code.title, OPERATOR.titleUnits)} does not wait any more.`];
     case "moreBelow":
       return ["More below."];
     case "runKept":
@@ -163,7 +160,31 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
   phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
   phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
   phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);
-  return [...phrase, "\nChecks: none"];
+  return [...phrase, ...checksPhrase(code.checks)];
+}
+
+function checksPhrase({ nextAt, total, troubled }: Reply<"serviceStatus">["checks"]): Phrase {
+  if (total === 0) return ["\nChecks: none"];
+  const bad = troubled === 0 ? "all well" : `${troubled} not well (/monitors)`;
+  const counted = `\nChecks: ${many(total, "monitor", "monitors")}, ${bad}`;
+  return nextAt === undefined ? [counted] : [`${counted}, next `, clock(nextAt)];
+}
+
+const STANDING = { new: "not known yet", up: "up", down: "down", unstable: "unstable" } as const;
+
+function monitorsPhrase({ from, items, total, troubled }: Reply<"monitorList">): Phrase {
+  if (total === 0) return ["Nothing is watched yet."];
+  const well = troubled === 0 ? "all well" : `${troubled} not well`;
+  const phrase: Phrase[number][] = [
+    `${many(total, "monitor", "monitors")}, ${well}${shown(from, items.length, total)}:`,
+  ];
+  for (const { finding, name, since, standing, title } of items) {
+    const called = title === name ? "" : ` (${short(name, CUT.workflow)})`;
+    phrase.push(`\n\u2022 ${short(title, OPERATOR.titleUnits)}${called}: ${STANDING[standing]}`);
+    if (since !== undefined) phrase.push(" since ", clock(since));
+    if (finding !== undefined) phrase.push("; ", ...findingPhrase(finding));
+  }
+  return phrase;
 }
 
 const CHANNEL: Readonly<Record<Reply<"serviceStatus">["channels"][number]["state"], string>> = {
@@ -244,8 +265,8 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
   }
 }
 
-function problemsPhrase({ from, items, runs, total }: Reply<"problemList">): Phrase {
-  if (total === 0 && runs.length === 0) return ["Nothing needs you."];
+function problemsPhrase({ actions = [], from, items, runs, total }: Reply<"problemList">): Phrase {
+  if (total === 0 && runs.length === 0 && actions.length === 0) return ["Nothing needs you."];
   const phrase: Phrase[number][] = [];
   if (total > 0)
     phrase.push(`${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`);
@@ -258,6 +279,13 @@ function problemsPhrase({ from, items, runs, total }: Reply<"problemList">): Phr
         : `\n${item}. ${what.charAt(0).toUpperCase()}${what.slice(1)} could not be shown in ${where}, made `,
       clock(at),
     );
+  }
+  if (actions.length > 0) {
+    phrase.push(`${phrase.length === 0 ? "" : "\n"}Did these happen? Nobody knows; say so on the server:`);
+    for (const { at, id, run, type } of actions) {
+      const what = `${short(type, CUT.workflow)}, run ${short(run, CUT.run)}`;
+      phrase.push(`\n\u2022 ${what}, begun `, clock(at), `: holdpoint effect settle ${short(id, 16)}`);
+    }
   }
   if (runs.length > 0) {
     const head = `${phrase.length === 0 ? "" : "\n"}Runs that need somebody:`;

@@ -157,15 +157,22 @@ export function replyPhrase(code: ReplyCode): Phrase {
     case "arrivalSettled":
       return [arrivalText(code)];
     case "offlineDigest": {
-      const count = code.cards.length + code.more;
-      const lines: (string | TimePiece)[] = [...offlineLine(code.from, code.to), `\n\n${count} decisions wait here:`];
-      for (const { fingerprint, title } of code.cards)
-        lines.push(`\n\u2022 ${short(title, 80)} (${short(fingerprint, 6)})`);
+      const waiting = code.cards.filter(({ over }) => over !== true).length;
+      const count = waiting + code.more;
+      const head =
+        count === 0
+          ? "None of these waits any more:"
+          : count === 1
+            ? "One decision waits here:"
+            : `${count} decisions wait here:`;
+      const lines: (string | TimePiece)[] = [...offlineLine(code.from, code.to), `\n\n${head}`];
+      for (const { fingerprint, over, title } of code.cards)
+        lines.push(`\n\u2022 ${short(title, 80)} (${short(fingerprint, 6)})${over === true ? ": over" : ""}`);
       if (code.more > 0) lines.push(`\nand ${code.more} more.`);
-      return [...lines, "\n\nTap one to see its card again."];
+      return waiting === 0 ? lines : [...lines, "\n\nTap one to see its card again."];
     }
     case "shownAgain":
-      return [`${short(code.title, 80)}: shown again below.`];
+      return [`${quote(code.title, 80)} is shown again below.`];
     case "channelDeaf":
       return [
         `\u26a0\ufe0f ${short(code.channel, CUT.given)} has heard nothing since `,

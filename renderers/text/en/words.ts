@@ -20,6 +20,7 @@ export const short = (text: string, units: number): string => cutToUnits(inert(t
 export const quote = (text: string, units: number = CUT.excerpt): string => `\u201c${short(text, units)}\u201d`;
 export const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? text : `${text}.`);
 export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+export const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 export const byName = (name: string | undefined): string => (name === undefined ? "" : ` by ${short(name, CUT.name)}`);
 export const characters = (count: number): string => `${count} character${count === 1 ? "" : "s"}`;
 

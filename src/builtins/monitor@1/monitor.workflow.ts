@@ -171,6 +171,7 @@ export default defineWorkflow({
       kind: "progress",
       audience: ({ settings }: Context) => settings?.audience ?? null,
       ifConfigured: true,
+      format: "markdown",
       message: ({ input, outputs }: Context) => {
         const verdict = verdictOf(outputs);
         const { advances, at } = outputs.estimate as Estimated;
@@ -209,6 +210,7 @@ export default defineWorkflow({
       kind: "progress",
       audience: ({ settings }: Context) => settings?.audience ?? null,
       ifConfigured: true,
+      format: "markdown",
       message: ({ outputs }: Context) =>
         `The repair is blocked, so the monitor stops. ${blockedBy(outputs)}`.slice(0, 4_000),
     }),

@@ -59,7 +59,7 @@ function rank({ key, progress }: Advance): number {
   return progress.status === "completed" || progress.status === "cancelled" ? 3 : 2;
 }
 
-/** At most 4,000 characters. What does not fit is counted. */
+/** Markdown of at most 4,000 characters. What does not fit is counted. */
 export function reportText(given: {
   readonly report: string;
   readonly verdict: Verdict;
@@ -75,7 +75,7 @@ export function reportText(given: {
       : []),
     ...(nextCheckAt === null ? [] : [`Next check: ${timeText(nextCheckAt)}`]),
   ].map((line) => cut(line, 1_200));
-  const reserve = end.join("\n").length + 40;
+  const reserve = end.join("\n").length + 48;
   const shown = [cut(report, REPORT_CHARS - reserve)];
   let room = REPORT_CHARS - reserve - (shown[0]?.length ?? 0);
   const lines = byImportance(advances).map(lineOf);
@@ -85,8 +85,10 @@ export function reportText(given: {
     fitting.push(line);
   }
   const omitted = lines.length - fitting.length;
-  const rest = omitted === 0 ? [] : [`(${omitted} more left out)`];
-  return [...shown, ...fitting, ...rest, ...end].join("\n");
+  const rest = omitted === 0 ? [] : [`- (${omitted} more left out)`];
+  // Markdown: what belongs to no list stands apart from it.
+  const sections = [shown, [...fitting, ...rest], end].map((section) => section.join("\n"));
+  return sections.filter((section) => section !== "").join("\n\n");
 }
 
 function lineOf({ delta, estimate, perHour, progress }: Advance): string {

@@ -16,17 +16,22 @@ export async function configCheck(context: Context, args: string[]): Promise<voi
   const config = parseConfig(readConfigFile(path), path);
   const profiles = Object.entries(config.telegramProfiles);
   for (const [name, profile] of profiles) checkTokenFile(name, profile.tokenFile);
+  await checkWatching(config, path);
   const warnings = warningsOf(config);
   const counts = {
     people: Object.keys(config.people).length,
     audiences: Object.keys(config.audiences).length,
     telegramProfiles: profiles.length,
+    monitors: Object.keys(config.monitors).length,
+    sources: Object.keys(config.sources).length,
   };
   context.result({ file: path, valid: true, ...counts, warnings });
   context.line(`${path} is valid.`);
   context.line(
     `${count(counts.people, "person", "people")}, ${count(counts.audiences, "audience")}, ${count(counts.telegramProfiles, "Telegram profile")}.`,
   );
+  if (counts.monitors + counts.sources > 0)
+    context.line(`${count(counts.monitors, "monitor")}, ${count(counts.sources, "source")}.`);
   for (const warning of warnings) context.lines(hang(warning, context.width, "Note: ", "  "));
   context.line("A running server reads it again with `holdpoint server reload`.");
 }
@@ -52,6 +57,21 @@ export function checkTokenFile(profile: string, path: string): void {
     const { kind, message, remedy } = error;
     throw new HoldpointError(kind, `telegramProfiles.${profile}.tokenFile: ${message}`, { remedy, details: { path } });
   }
+}
+
+/** Monitors and sources, each by itself: a server goes on without those that are wrong, but nobody wants that. */
+async function checkWatching(config: Config, path: string): Promise<void> {
+  // Reading schedules is slow to load, and few commands need it.
+  const { definedMonitors } = await import("../../contracts/monitor/defined.ts");
+  const { definedSources } = await import("../../contracts/source.ts");
+  const problems = [
+    ...definedMonitors(config).bad.map(({ name, problems }) => `monitors.${name}: ${problems.join("; ")}`),
+    ...definedSources(config).bad.map(({ name, problems }) => `sources.${name}: ${problems.join("; ")}`),
+  ];
+  if (problems.length === 0) return;
+  throw new HoldpointError("configInvalid", `${path} is invalid: ${problems.slice(0, 5).join(" · ")}`, {
+    details: { issues: problems.slice(0, 20) },
+  });
 }
 
 /** What is valid and will still surprise somebody. */

@@ -29,13 +29,15 @@ export async function decide(context: Context, args: string[], options: Record<s
     const shown = await client.call("decision.show", { decision });
     const pending = shown.state.status.kind === "pending";
     // Where it cannot count nobody has to read and type; the server refuses it, says why, and keeps that on record.
-    const text = shown.terminal && pending ? await confirmed(context, shown, choice, given) : given;
+    const asked = shown.terminal && pending;
+    const text = asked ? await confirmed(context, shown, choice, given) : given;
     const { card, requestDigest } = shown;
     const done = await client.call("decision.answer", {
       decision: shown.decisionId,
       requestDigest,
       choice,
       input: text,
+      confirmed: asked,
     });
     const told = wordsIn(card.language).replyText(done.reply, {
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,

@@ -141,7 +141,15 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
     code: z.literal("offlineDigest"),
     from: at,
     to: at,
-    cards: z.array(z.strictObject({ id: z.string(), title: z.string(), fingerprint: z.string() })),
+    cards: z.array(
+      z.strictObject({
+        id: z.string(),
+        title: z.string(),
+        fingerprint: z.string(),
+        /** It does not wait any more; it has no button then. */
+        over: z.literal(true).optional(),
+      }),
+    ),
     /** Cards beyond those listed. */
     more: count,
   }),
@@ -174,7 +182,7 @@ export function buttonIdsOf(code: ReplyCode): readonly string[] {
     case "didArrive":
       return ["yes", "resend", "drop"];
     case "offlineDigest":
-      return code.cards.map(({ id }) => id);
+      return code.cards.filter(({ over }) => over !== true).map(({ id }) => id);
     default:
       return [];
   }

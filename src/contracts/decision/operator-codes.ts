@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 
+import { findingSchema } from "../monitor/finding.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { timeSchema } from "./request.ts";
 
@@ -55,6 +56,8 @@ export const OPERATOR_REPLIES = [
     /** Decisions that wait for the one who asks. */
     decisions: count,
     problems: count,
+    /** Monitors, those with an open alert, and the next look. */
+    checks: z.strictObject({ total: count, troubled: count, nextAt: timeSchema.optional() }),
   }),
   z.strictObject({
     code: z.literal("decisionList"),
@@ -121,15 +124,30 @@ export const OPERATOR_REPLIES = [
         at: timeSchema,
       }),
     ),
+    /** Actions of workflows of which nobody knows whether they took effect; they are settled on the server. */
+    actions: z.array(z.strictObject({ id: z.string(), type: z.string(), run: z.string(), at: timeSchema })).optional(),
     /** Runs that wait for somebody. */
     runs: z.array(runLine),
     ...page,
   }),
-  z.strictObject({ code: z.literal("noMonitors") }),
+  z.strictObject({
+    code: z.literal("monitorList"),
+    /** Not well first. */
+    items: z.array(
+      z.strictObject({
+        name: z.string(),
+        title: z.string(),
+        standing: z.enum(["new", "up", "down", "unstable"]),
+        since: timeSchema.optional(),
+        finding: findingSchema.optional(),
+      }),
+    ),
+    /** Of all: those with an open alert. */
+    troubled: count,
+    ...page,
+  }),
   z.strictObject({ code: z.literal("commandHelp"), commands: z.array(z.enum(OPERATOR_COMMANDS)), waiting: count }),
   /** Toasts of the buttons. */
-  z.strictObject({ code: z.literal("offeredAgain"), title: z.string() }),
-  z.strictObject({ code: z.literal("decisionOver"), title: z.string() }),
   z.strictObject({ code: z.literal("moreBelow") }),
   z.strictObject({ code: z.literal("runKept"), run: z.string() }),
   z.strictObject({ code: z.literal("buttonUsed"), by: z.string().optional(), at: timeSchema }),

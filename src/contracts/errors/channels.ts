@@ -58,6 +58,11 @@ export const CHANNELS_ERRORS = {
     remedy:
       "Nothing to do, unless the message is listed as uncertain: then `holdpoint channel recover <id> confirm|retry`.",
   },
+  adapterSilent: {
+    code: "HP660",
+    when: "The adapter of a channel gave no sign of life and was ended.",
+    remedy: "Nothing to do, it is started again; when it happens often, look at the load of the machine.",
+  },
   messageDropped: {
     code: "HP621",
     when: "A person gave up a message whose arrival was not known.",

@@ -12,6 +12,11 @@ export const DECISIONS_ERRORS = {
     when: "An answer was refused; the reason is in the message.",
     remedy: "Look at the decision with `holdpoint decisions`.",
   },
+  answerUnconfirmed: {
+    code: "HP661",
+    when: "An answer at the terminal would have counted, but what is allowed changed while it was given: nobody had confirmed it.",
+    remedy: "Run `holdpoint decide` again; it shows the card and asks for its fingerprint.",
+  },
   decisionExpired: {
     code: "HP503",
     when: "A decision's deadline passed without an answer, and it has no default.",

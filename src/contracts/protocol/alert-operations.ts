@@ -1,6 +1,6 @@
 /** client.v1: alerts. */
 import { z } from "zod";
-import { alertOriginSchema, conditionSchema, severitySchema } from "../alert.ts";
+import { alertLineSchema, alertOriginSchema, conditionSchema, severitySchema } from "../alert.ts";
 import { ALERT } from "../limits.ts";
 import { operation } from "./shared.ts";
 
@@ -18,7 +18,7 @@ export const alertViewSchema = z.strictObject({
   subject: z.string(),
   condition: conditionSchema.nullable(),
   title: z.string().nullable(),
-  lines: z.array(z.string()),
+  lines: z.array(alertLineSchema),
   origin: alertOriginSchema.nullable(),
   since: time,
   endedAt: time.nullable(),

@@ -146,6 +146,8 @@ export const toAdapterSchema = z.discriminatedUnion("type", [
     timeZone: z.string(),
     language: languageSchema.optional(),
   }),
+  /** Asks for a sign of life. */
+  z.strictObject({ type: z.literal("ping") }),
   z.strictObject({ type: z.literal("stop") }),
   ...linkToAdapter,
 ]);
@@ -291,6 +293,8 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
     pendingUpdates: z.number().int().nullable(),
     error: errorRecordSchema.nullable(),
   }),
+  /** The sign of life. */
+  z.strictObject({ type: z.literal("pong") }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
   ...linkFromAdapter,
 ]);

@@ -9,8 +9,9 @@ import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { sessionIdSchema } from "../pi/session-id.ts";
-import { ALERT_OPERATIONS } from "./alert-operations.ts";
+import { MONITOR_OPERATIONS } from "./monitor-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
+import { ALERT_OPERATIONS } from "./alert-operations.ts";
 import { errorRecordSchema, jsonSchema, operation } from "./shared.ts";
 
 const name = z.string().min(1).max(400);
@@ -466,6 +467,8 @@ export const OPERATIONS = {
       requestDigest: z.string(),
       choice: name,
       input: z.string().max(DECISION.presentationUnits).nullable(),
+      /** The person saw the whole card and typed its fingerprint; without it nothing is decided. */
+      confirmed: z.boolean(),
     }),
     z.strictObject({
       decisionId: z.string(),
@@ -502,6 +505,7 @@ export const OPERATIONS = {
     effectSummarySchema,
   ),
   ...RESOURCE_OPERATIONS,
+  ...MONITOR_OPERATIONS,
   ...ALERT_OPERATIONS,
 } as const;
 

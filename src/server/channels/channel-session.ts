@@ -4,7 +4,7 @@
  */
 import { PI } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
-import { OFFER } from "../../contracts/limits.ts";
+import { OFFER, PROCESS } from "../../contracts/limits.ts";
 import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { FromAdapter, Inbound, ToAdapter } from "../../contracts/protocol/channel.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
@@ -12,6 +12,7 @@ import type { ServiceFacts, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Timer } from "../ports.ts";
 import type { Conversations, SendLink } from "../pi/conversations.ts";
+import { SilenceWatch } from "./silence-watch.ts";
 import { Pump } from "../pump.ts";
 
 /** Attempts given to one child at a time; order within a place is the store's business. */
@@ -48,6 +49,7 @@ export class ChannelSession {
   readonly #inFlight = new Set<string>();
   readonly #pump: Pump;
   readonly #sendLink: SendLink;
+  readonly #silence: SilenceWatch;
   #stopping = false;
   /** When the database last heard of a poll, by this session. */
   #pollStoredAt: number | null = null;
@@ -69,7 +71,13 @@ export class ChannelSession {
       log: deps.log,
       what: `sending on ${channelId}`,
     });
+    this.#silence = new SilenceWatch({
+      clock: deps.clock,
+      ping: () => child.port.send({ type: "ping" }),
+      onSilent: () => this.#silent(),
+    });
     child.port.onFrame((frame) => {
+      this.#silence.heard();
       this.#handle(frame).catch((error: unknown) => this.#failed(frame, error));
     });
   }
@@ -95,6 +103,7 @@ export class ChannelSession {
   close(): void {
     this.#stopping = true;
     this.ready = false;
+    this.#silence.stop();
     this.#dueTimer?.cancel();
     void this.#pump.stop();
     this.#deps.conversations.adapterGone(this.#sendLink);
@@ -178,6 +187,8 @@ export class ChannelSession {
       case "link.closed":
       case "link.report":
         return this.#deps.conversations.take(frame, this.#sendLink);
+      case "pong":
+        return;
       case "exiting":
         this.#deps.log.info({ channel: this.channelId, reason: frame.reason }, "adapter is leaving");
     }
@@ -231,6 +242,16 @@ export class ChannelSession {
     wake.runs();
     wake.channels();
     wake.views();
+  }
+
+  /** It is started anew; what it had in its hands is in doubt, as after any other end. */
+  #silent(): void {
+    this.error = new HoldpointError(
+      "adapterSilent",
+      `The adapter of ${this.channelId} gave no sign of life.`,
+    ).toRecord();
+    this.#deps.log.error({ channel: this.channelId, error: this.error }, "an adapter is silent and is ended");
+    void this.#child.stop(PROCESS.killGraceMs);
   }
 
   #failed(frame: FromAdapter, error: unknown): void {

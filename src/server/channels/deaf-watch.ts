@@ -96,7 +96,9 @@ export class DeafWatch {
     } catch (error) {
       watched.storing = false;
       log.error({ channel: channelId, error: String(error) }, "the hearing of a channel could not be noted");
-      if (!this.#stopped) watched.timer = this.#timer(clock.now() + DEAF.againMs, channelId, watched);
+      // Meanwhile it may have been forgotten, and then nobody looks any more.
+      const wanted = !this.#stopped && this.#watched.get(channelId) === watched;
+      if (wanted) watched.timer = this.#timer(clock.now() + DEAF.againMs, channelId, watched);
     }
   }
 

@@ -150,6 +150,7 @@ function outcomeOf(error: unknown): ClientResponse["outcome"] {
     case "channelUnknown":
     case "resourceNotFound":
     case "managerNotFound":
+    case "monitorUnknown":
       return "notFound";
     case "claimLost":
       return "claimLost";

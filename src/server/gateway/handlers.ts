@@ -13,6 +13,7 @@ import { serverStatus } from "../views/server-view.ts";
 import type { Caller, HandlerResult, Handlers } from "./connection.ts";
 import { alertHandlers } from "./alert-handlers.ts";
 import { controlHandlers } from "./control-handlers.ts";
+import { monitorHandlers } from "./monitor-handlers.ts";
 import { resourceHandlers } from "./resource-handlers.ts";
 import { terminalHandlers } from "./terminal-handlers.ts";
 
@@ -95,6 +96,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.resume": control("run.resume", "resume"),
     "run.cancel": control("run.cancel", "cancel"),
     ...controlHandlers(core, { actor, receipt, wakeAll }),
+    ...monitorHandlers(core),
     ...resourceHandlers(core, { actor, receipt, wakeAll }),
     "decision.list": async ({ all }) => {
       await core.waiting.look();

@@ -34,12 +34,14 @@ export function terminalHandlers(
       return { outcome: "accepted", result: { ...result, terminal } };
     },
     "decision.answer": async (payload, caller) => {
-      const { choice, decision, input, requestDigest } = payload;
+      const { choice, confirmed, decision, input, requestDigest } = payload;
       const { outcome, result } = await store.decisions.answer({
         decision,
         requestDigest,
         choice,
         input,
+        // What is allowed may have changed since the card was shown: an answer that nobody typed a fingerprint for never counts.
+        unconfirmed: !confirmed,
         source: {
           type: "control",
           channel: TERMINAL,

@@ -240,12 +240,12 @@ export class Conversations {
     live: Live,
     { idle, pendingInput }: Pick<Report<"standing">, "idle" | "pendingInput">,
   ): Promise<void> {
-    const { clock, store, wake } = this.#deps;
+    const { store, wake } = this.#deps;
     live.idle = idle && !pendingInput;
     if (!live.idle) return;
     await this.#release(live.place);
-    if (!store.read.sessions.anyLater(live.place, clock.now())) return wake.channels();
-    await store.sessions.reached({ session: live.place });
+    // Also while an attempt is on its way: that it was away may be stored only now, after this was said.
+    if (store.read.sessions.waiting(live.place) > 0) await store.sessions.reached({ session: live.place });
     wake.channels();
   }
 

@@ -15,8 +15,11 @@ import type { ChildSpec } from "../ports.ts";
  */
 export type FrameMoment = "in" | "lost" | "out";
 
+/** Of the probing child nothing is kept that could be half done: its death costs a probe, whatever it was about to say. */
+type FaultyChild = Exclude<ChildSpec<unknown>["kind"], "probes" | "resource">;
+
 export interface ChildFaultPoint {
-  readonly child: Exclude<ChildSpec<unknown>["kind"], "resource">;
+  readonly child: FaultyChild;
   readonly moment: FrameMoment;
   readonly frame: string;
   /** Which occurrence in the life of this server, from 1. */

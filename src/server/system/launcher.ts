@@ -19,6 +19,7 @@ import { groupGone, killGroup } from "./groups.ts";
 const ENTRIES = {
   runner: "../../runner/main.js",
   resource: "../../runner/resources/main.js",
+  probes: "../../runner/monitors/main.js",
   "adapter:telegram": "../../../adapters/telegram/main.js",
   "adapter:pi": "../../../adapters/pi/main.js",
 } as const;

@@ -1,7 +1,7 @@
 /**
  * `alerts.raise`: the condition of an alert holds. Repeating it is free: what was reported before is the same thing, and edits one message.
  */
-import type { AlertOrigin, Condition, Severity } from "../../contracts/alert.ts";
+import type { AlertLine, AlertOrigin, Condition, Severity } from "../../contracts/alert.ts";
 import { sha256Digest } from "../../contracts/canonical.ts";
 import type { RemindAfter } from "../../contracts/decision/policy.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -28,7 +28,7 @@ export interface RaiseInput {
   /** Instead: the author's own sentence. */
   readonly title?: string | null;
   /** Evidence. */
-  readonly lines?: readonly string[];
+  readonly lines?: readonly AlertLine[];
   readonly origin?: AlertOrigin | null;
   /** What makes it another condition, without anything that changes by itself; left out: severity and name. */
   readonly fingerprint?: string | null;
@@ -150,18 +150,23 @@ function factsOf(input: RaiseInput, now: number): Facts {
     subject: wellFormed(input.subject),
     condition: input.condition ?? null,
     title: input.title === undefined || input.title === null ? null : wellFormed(input.title),
-    lines: lines.map((line) => wellFormed(line)),
+    lines: lines.map(wellFormedLine),
     origin,
     repair: input.repair === true,
   };
 }
 
-export function checkLines(lines: readonly string[]): void {
+export function checkLines(lines: readonly AlertLine[]): void {
   if (lines.length > ALERT.lines)
     throw new HoldpointError("alertInvalid", `An alert has ${lines.length} lines; the limit is ${ALERT.lines}.`, {
       details: { limit: ALERT.lines, seen: lines.length },
     });
-  for (const line of lines) bounded("line", line, ALERT.lineUnits);
+  for (const line of lines) if (typeof line === "string") bounded("line", line, ALERT.lineUnits);
+}
+
+/** What is no text was bounded where it was made. */
+export function wellFormedLine(line: AlertLine): AlertLine {
+  return typeof line === "string" ? wellFormed(line) : line;
 }
 
 export function bounded(field: string, text: string, limit: number): void {

@@ -1,4 +1,5 @@
 /** `alerts.recover`: the condition of an alert does not hold any more. Of one that is not open, nothing becomes. */
+import type { AlertLine } from "../../contracts/alert.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { ALERT } from "../../contracts/limits.ts";
 import { recovered } from "../../alert/index.ts";
@@ -7,7 +8,7 @@ import type { Access } from "../decisions/access.ts";
 import { wellFormed } from "../decisions/well-formed.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { announce } from "./announce.ts";
-import { bounded, checkLines, type AlertOutcome } from "./raise.ts";
+import { bounded, checkLines, wellFormedLine, type AlertOutcome } from "./raise.ts";
 import { alertById, alertIdOf, changeEpisode, episodeOf, saveAlert, type Ending } from "./rows.ts";
 
 export interface RecoverInput {
@@ -16,7 +17,7 @@ export interface RecoverInput {
   readonly groupKey: string;
   /** The author's sentence for the end; left out: the words for its condition. */
   readonly title?: string | null;
-  readonly lines?: readonly string[];
+  readonly lines?: readonly AlertLine[];
   /** When it ended, milliseconds since the epoch; left out: now. */
   readonly at?: number | null;
   readonly actor?: Actor;
@@ -54,7 +55,7 @@ export function recoverAlert(tx: Tx, input: RecoverInput): AlertOutcome {
 function endingOf({ lines = [], title = null }: RecoverInput): Ending {
   if (title !== null) bounded("title", title, ALERT.titleUnits);
   checkLines(lines);
-  return { title: title === null ? null : wellFormed(title), lines: lines.map((line) => wellFormed(line)) };
+  return { title: title === null ? null : wellFormed(title), lines: lines.map(wellFormedLine) };
 }
 
 function endOf({ at }: RecoverInput, since: number, now: number): number {

@@ -1,5 +1,5 @@
 /** Rows of alerts and their episodes: how they are loaded, made and changed. */
-import type { AlertName, AlertOrigin, Severity } from "../../contracts/alert.ts";
+import type { AlertLine, AlertName, AlertOrigin, Severity } from "../../contracts/alert.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { resolveId, resourceId, shortId } from "../../contracts/ids.ts";
 import { isLive, nextAt, type AlertState } from "../../alert/index.ts";
@@ -25,14 +25,14 @@ const COLUMNS = `a.alert_no AS alertNo, a.alert_id AS alertId, a.short_id AS sho
 
 /** What was reported last, as a message shows it. */
 export interface Facts extends Omit<AlertName, "severity"> {
-  readonly lines: readonly string[];
+  readonly lines: readonly AlertLine[];
   readonly origin: AlertOrigin | null;
   readonly repair: boolean;
 }
 
 export interface Ending {
   readonly title: string | null;
-  readonly lines: readonly string[];
+  readonly lines: readonly AlertLine[];
 }
 
 export interface EpisodeRow {

@@ -13,6 +13,7 @@ import type { ReplyRequest } from "../effects/content.ts";
 import { insertEffect } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { deadError, isReachable } from "./places.ts";
+import { LIST_EFFECT } from "./offer-lists.ts";
 import { spokenFor, type ChannelRow } from "./rows.ts";
 
 export interface PolledInput {
@@ -86,14 +87,13 @@ function grouped(cards: readonly Waiting[], by: "place" | "destination"): Waitin
 }
 
 function anew(tx: Tx, card: Waiting, silence: Silence): void {
-  note(tx, card);
+  note(tx, card, null);
   offerAgain(tx, card, { destination: card.destination, silence, actor: { type: "server", id: "silence" } });
 }
 
 function list(tx: Tx, channel: ChannelRow, cards: readonly Waiting[], silence: Silence, access: Access): void {
   const [first] = cards;
   if (first === undefined) return;
-  for (const card of cards) note(tx, card);
   const shown = cards.slice(0, OFFER.listed);
   const reply: ReplyCode = {
     code: "offlineDigest",
@@ -102,9 +102,9 @@ function list(tx: Tx, channel: ChannelRow, cards: readonly Waiting[], silence: S
     more: cards.length - shown.length,
   };
   const request: ReplyRequest = { reply, timeZone: access.timeZone, prompt: null };
-  insertEffect(tx, {
+  const { effectNo } = insertEffect(tx, {
     purpose: "reply",
-    effectType: `reply.${reply.code}`,
+    effectType: LIST_EFFECT,
     key: `digest:${first.destination}:${silence.to}`,
     resourceNo: channel.resourceNo,
     request,
@@ -113,14 +113,18 @@ function list(tx: Tx, channel: ChannelRow, cards: readonly Waiting[], silence: S
     destination: first.destination,
     place: first.place,
   });
+  for (const [index, card] of cards.entries()) note(tx, card, index < shown.length ? effectNo : null);
 }
 
-function note(tx: Tx, { decisionNo, destination }: Waiting): void {
+/** `listNo`: the list that names it, null when it is posted by itself or beyond what the list shows. */
+function note(tx: Tx, { decisionNo, destination }: Waiting, listNo: number | null): void {
   tx.run(
-    `INSERT INTO decision_offers (decision_no, destination, offered_at) VALUES (?, ?, ?)
-     ON CONFLICT (decision_no, destination) DO UPDATE SET offered_at = excluded.offered_at`,
+    `INSERT INTO decision_offers (decision_no, destination, offered_at, list_effect_no) VALUES (?, ?, ?, ?)
+     ON CONFLICT (decision_no, destination) DO UPDATE SET offered_at = excluded.offered_at, list_effect_no = coalesce(excluded.list_effect_no, list_effect_no)`,
     decisionNo,
     destination,
     tx.now,
+    listNo,
   );
+  if (listNo !== null) tx.run("UPDATE human_decisions SET listed = 1 WHERE decision_no = ?", decisionNo);
 }

@@ -2,14 +2,12 @@
  * A tap on a button under a message that is no card: the answer to "Did this arrive?", the wish to see a card again, or what an operator chose. The token was looked up
  * and fits the message; what is left to judge is the person.
  */
-import { isHoldpointError } from "../../contracts/errors.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { judgeSource, type Access } from "../decisions/access.ts";
-import { offerAgain } from "../decisions/offers.ts";
-import { decisionById, decisionByNo, requestOf, resolutionOf, type DecisionRow } from "../decisions/rows.ts";
-import { replyForWinner } from "../../decision/index.ts";
+import { showAgain } from "../decisions/offers.ts";
+import { decisionById, decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import type { ReplyRequest } from "../effects/content.ts";
-import { recoverMessage } from "../effects/operator.ts";
+import { settleBySaying } from "../effects/settle-by-saying.ts";
 import { effectByNo, type EffectRow } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { askerOf } from "./operator/asker.ts";
@@ -36,7 +34,8 @@ export function receiveButton(tx: Tx, channel: ChannelRow, tap: Tap, token: Toke
   const person = personOf(tx, channel, tap, decision, access);
   if (person === undefined) return told({ code: "notOnList" });
   if (reply.code === "didArrive") return told(settleDoubt(tx, token, decision, person));
-  return told(showAgain(tx, token, decision, reply, person));
+  const silence = reply.code === "offlineDigest" ? { from: reply.from, to: reply.to } : null;
+  return told(showAgain(tx, decision, { destination: token.destination, silence, actor: person.actor }));
 }
 
 /** A button under an answer to an operator; what it has to say beside the toast goes where that answer is. */
@@ -64,48 +63,12 @@ function personOf(
 
 /** What a person says of a doubt. Only the first answer counts; a doubt that is over by itself stays over. */
 function settleDoubt(tx: Tx, token: TokenRow, decision: DecisionRow, { actor, name }: Person): ReplyCode {
-  const doubt = tx.get<{ effectNo: number; since: number }>(
-    "SELECT effect_no AS effectNo, since FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL",
+  const doubt = tx.get<{ effectNo: number }>(
+    "SELECT effect_no AS effectNo FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL",
     token.effectNo,
   );
   const effect = doubt === undefined ? undefined : effectByNo(tx, doubt.effectNo);
-  const refused = (reason: "notInDoubt" | "decided"): ReplyCode => ({
-    code: "recoverRefused",
-    given: effect?.shortId ?? decision.fingerprint,
-    reason,
-  });
-  if (doubt === undefined || effect === undefined) return refused("notInDoubt");
+  if (effect === undefined) return { code: "recoverRefused", given: decision.fingerprint, reason: "notInDoubt" };
   const action = token.choice === "yes" ? "confirm" : token.choice === "resend" ? "retry" : "drop";
-  try {
-    recoverMessage(tx, effect, { action, part: null, reference: null, actor });
-  } catch (error) {
-    // The state is checked before anything is written, so that this refusal leaves nothing behind.
-    if (!isHoldpointError(error) || error.kind !== "effectState") throw error;
-    return refused(decision.status === "pending" ? "notInDoubt" : "decided");
-  }
-  tx.run(
-    "UPDATE effect_doubts SET ended_by_name = ? WHERE effect_no = ? AND since = ?",
-    name,
-    doubt.effectNo,
-    doubt.since,
-  );
-  return { code: "recovered", id: effect.shortId, action, title: decision.title };
-}
-
-/** The card is sent again to where the list is; a decision that is over is told instead. */
-function showAgain(tx: Tx, token: TokenRow, decision: DecisionRow, list: ReplyCode, { actor }: Person): ReplyCode {
-  const stored = resolutionOf(tx, decision);
-  if (stored !== undefined)
-    return replyForWinner(requestOf(tx, decision), stored.resolution, {
-      nameOf: () => stored.personName,
-      personId: actor.id,
-    });
-  const silence = list.code === "offlineDigest" ? { from: list.from, to: list.to } : null;
-  const waiting = tx.get(
-    "SELECT 1 FROM effects WHERE decision_no = ? AND effect_type = 'card.offer' AND destination = ? AND status IN ('pending', 'applying')",
-    decision.decisionNo,
-    token.destination,
-  );
-  if (waiting === undefined) offerAgain(tx, decision, { destination: token.destination, silence, actor });
-  return { code: "shownAgain", title: decision.title };
+  return settleBySaying(tx, effect, { action, actor, name, title: decision.title });
 }

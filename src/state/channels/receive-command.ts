@@ -9,14 +9,15 @@ import { DELIVERY } from "../../contracts/limits.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
 import type { Access } from "../decisions/access.ts";
 import { effectByRef } from "../effects/find.ts";
-import { recoverMessage, titleOf } from "../effects/operator.ts";
+import { titleOf } from "../effects/operator.ts";
+import { settleBySaying } from "../effects/settle-by-saying.ts";
 import { EFFECT_COLUMNS, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
 import type { Handled } from "./receive.ts";
 import { waitingIn } from "./receive-text.ts";
 import { answerCommand, unknownCommand } from "./operator/index.ts";
-import { askerOf } from "./operator/asker.ts";
+import { askerOf, type Asker } from "./operator/asker.ts";
 import { queueReply, type Origin } from "./replies.ts";
 import { takeHelpTurn, type ChannelRow } from "./rows.ts";
 import type { ServiceFacts } from "./service-facts.ts";
@@ -48,7 +49,7 @@ export function receiveCommand(
   const asker = askerOf(tx, access, origin, command.sender, command.reference);
   const known =
     name === CHANNEL_COMMAND
-      ? { reply: channelCommand(tx, origin, command) }
+      ? { reply: channelCommand(asker, command) }
       : answerCommand(asker, name, command.args, service);
   const direct = command.place === command.sender.id;
   if (known === undefined && !direct && !takeHelpTurn(tx, channel.channelId, command.place, DELIVERY.helpEveryMs))
@@ -58,10 +59,11 @@ export function receiveCommand(
   return { verdict: answer.reply.code, ack: null, ...(stop === undefined ? {} : { stop }) };
 }
 
-function channelCommand(tx: Tx, origin: Origin, { args, sender }: ChatCommand): ReplyCode {
+function channelCommand(asker: Asker, { args }: ChatCommand): ReplyCode {
+  const { origin, tx } = asker;
   const [word = "", ...rest] = args.trim().split(/\s+/);
   if (word === "status") return status(tx, origin);
-  if (word === "recover") return recover(tx, rest, sender.id, origin.channel);
+  if (word === "recover") return recover(tx, rest, asker);
   return { code: "help", waiting: waitingIn(tx, origin.channel.channelId, origin.place) };
 }
 
@@ -87,12 +89,8 @@ function status(tx: Tx, { channel, place }: Origin): ReplyCode {
 const USAGE = /^(confirm|retry)$/;
 
 /** Only messages of this channel: an operator of one chat settles nothing of another service or of a workflow's actions. */
-function recover(
-  tx: Tx,
-  [given = "", action = "", ...more]: readonly string[],
-  actorId: string,
-  channel: ChannelRow,
-): ReplyCode {
+function recover(tx: Tx, [given = "", action = "", ...more]: readonly string[], by: Asker): ReplyCode {
+  const { channel } = by.origin;
   const refused = (reason: Extract<ReplyCode, { code: "recoverRefused" }>["reason"]): ReplyCode => ({
     code: "recoverRefused",
     given: wellFormed(given.slice(0, 64)),
@@ -102,23 +100,12 @@ function recover(
   const found = find(tx, given);
   if (typeof found === "string") return refused(found);
   if (found.channelId !== channel.channelId) return refused("unknown");
-  const decided =
-    found.decisionNo !== null &&
-    tx.get("SELECT 1 FROM human_decision_resolutions WHERE decision_no = ?", found.decisionNo) !== undefined;
-  const wanted = action as "confirm" | "retry";
-  try {
-    recoverMessage(tx, found, {
-      action: wanted,
-      part: null,
-      reference: null,
-      actor: { type: "human", id: `${channel.channelId}:${actorId}` },
-    });
-  } catch (error) {
-    // The state is checked before anything is written, so that this refusal leaves nothing behind.
-    if (!isHoldpointError(error) || error.kind !== "effectState") throw error;
-    return refused(wanted === "retry" && found.status === "ambiguous" && decided ? "decided" : "notInDoubt");
-  }
-  return { code: "recovered", id: found.shortId, action: wanted, title: titleOf(tx, found) };
+  return settleBySaying(tx, found, {
+    action: action as "confirm" | "retry",
+    actor: by.actor,
+    name: by.name ?? null,
+    title: titleOf(tx, found),
+  });
 }
 
 function find(tx: Tx, given: string): EffectRow | "unknown" | "severalFit" {

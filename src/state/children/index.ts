@@ -2,10 +2,13 @@
 import { defineCommand } from "../command.ts";
 import type { ReadDb } from "../reading.ts";
 
+/** `command`: a group that the probing child started for a monitor. */
+export type ChildKind = "runner" | "adapter" | "resource" | "probes" | "command";
+
 export interface RegisterChild {
   readonly childId: string;
-  readonly kind: "runner" | "adapter" | "resource";
-  /** Run id or channel id. */
+  readonly kind: ChildKind;
+  /** Run id, channel id, monitor, or manager and key. */
   readonly name: string;
   readonly pid: number;
   /** Tells this process from a later one with the same pid. */
@@ -46,7 +49,7 @@ export const commands = { register, ended };
 
 export interface ChildRow {
   readonly childId: string;
-  readonly kind: "runner" | "adapter" | "resource";
+  readonly kind: ChildKind;
   readonly name: string;
   readonly epoch: number;
   readonly pid: number;

@@ -16,6 +16,7 @@ import {
   type ActorVerdict,
   type AnswerVerdict,
 } from "../../decision/index.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
 import { runByNo, shortIdOf } from "../runs/rows.ts";
@@ -37,8 +38,13 @@ export interface Candidate {
   readonly choice: string;
   /** Text that came with it, exactly as written. */
   readonly input?: string | undefined;
+  /** Nobody has confirmed it at the terminal: it may be refused, and counts for nothing. */
+  readonly unconfirmed?: boolean;
   readonly source: AnswerSource;
 }
+
+/** Verdicts that make an answer or a vote. */
+const STORED: ReadonlySet<AnswerVerdict["kind"]> = new Set(["accepted", "recorded"]);
 
 export interface Answered {
   readonly kind: AnswerVerdict["kind"];
@@ -46,7 +52,10 @@ export interface Answered {
   readonly reply: ReplyCode;
 }
 
-/** Judges and stores one answer. Never throws for what a person did: every refusal is a verdict with its reply. */
+/**
+ * Judges and stores one answer. Never throws for what a person did: every refusal is a verdict with its reply. (`answerUnconfirmed` is for
+ * the terminal, which has shown nothing to anybody then.)
+ */
 export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candidate, access: Access): Answered {
   const request = requestOf(tx, decision);
   const actor = judgeSource(access, request, candidate.source, decision.escalatedTo);
@@ -65,6 +74,8 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     resolution: stored?.resolution,
     outage: outageOf(access),
   });
+  if (candidate.unconfirmed === true && STORED.has(verdict.kind))
+    throw new HoldpointError("answerUnconfirmed", `The answer to ${decision.fingerprint} was not confirmed.`);
   record(tx, decision, candidate, actor, verdict);
   let obstructed = false;
   switch (verdict.kind) {
@@ -226,6 +237,8 @@ export interface AnswerInput {
   readonly requestDigest: string | null;
   readonly choice: string;
   readonly input?: string | null;
+  /** Nobody has confirmed it at the terminal. */
+  readonly unconfirmed?: boolean;
   readonly source: AnswerSource;
   readonly access: Access;
   readonly receipt: Receipt | null;
@@ -238,7 +251,7 @@ export interface AnswerResult extends Answered {
   readonly runNo: number;
 }
 
-/** An answer from outside a channel. Throws only `decisionNotFound`, `ambiguousId` and `idempotencyConflict`. */
+/** An answer from outside a channel. Throws only `decisionNotFound`, `ambiguousId`, `idempotencyConflict` and `answerUnconfirmed`. */
 export const answer = defineCommand("decisions.answer", (tx: Tx, given: AnswerInput): Receipted<AnswerResult> =>
   withReceipt(tx, given.receipt, () => {
     const decision = decisionByRef(tx, given.decision);
@@ -246,6 +259,7 @@ export const answer = defineCommand("decisions.answer", (tx: Tx, given: AnswerIn
       requestDigest: given.requestDigest ?? decision.requestDigest,
       choice: given.choice,
       input: given.input ?? undefined,
+      unconfirmed: given.unconfirmed ?? false,
       source: given.source,
     };
     const { kind, reply } = answerDecision(tx, decision, candidate, given.access);

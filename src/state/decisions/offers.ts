@@ -3,10 +3,12 @@
  * say that there is a newer one, once that one is in the chat.
  */
 import { parseDestination } from "../../contracts/config.ts";
+import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { CardNotes } from "../../contracts/decision/card.ts";
+import { replyForWinner } from "../../decision/index.ts";
 import { insertEffect } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
-import type { DecisionRow, ValueReader } from "./rows.ts";
+import { requestOf, resolutionOf, type DecisionRow, type ValueReader } from "./rows.ts";
 
 /** What notes of a copy need of its delivery. */
 export interface Copy {
@@ -44,6 +46,26 @@ export function offerAgain(
   });
   if (created)
     tx.event(resourceNo, { type: "decision.offeredAgain", actor, payload: { decisionId, destination, silence } });
+}
+
+/**
+ * Somebody wants to see a card again at a destination: one more copy, unless one is on its way there; a decision that is over is told
+ * instead. `silence` is the one that the list is about in which it was asked for.
+ */
+export function showAgain(
+  tx: Tx,
+  decision: DecisionRow,
+  wish: { readonly destination: string; readonly silence: Silence | null; readonly actor: Actor },
+): ReplyCode {
+  const stored = resolutionOf(tx, decision);
+  if (stored !== undefined)
+    return replyForWinner(requestOf(tx, decision), stored.resolution, {
+      nameOf: () => stored.personName,
+      personId: wish.actor.id,
+    });
+  const sql = `SELECT 1 FROM effects WHERE decision_no = ? AND purpose = 'delivery' AND destination = ? AND status IN ('pending', 'applying')`;
+  if (tx.get(sql, decision.decisionNo, wish.destination) === undefined) offerAgain(tx, decision, wish);
+  return { code: "shownAgain", title: decision.title };
 }
 
 /** Why this copy was sent again, and whether a newer one stands below it. */

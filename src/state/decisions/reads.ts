@@ -61,7 +61,8 @@ export const reads = (db: ReadDb) => ({
   /** The decisions of one run, oldest first. */
   byRun(runNo: number): DecisionListRow[] {
     return db
-      .all<DecisionRow>(`${SELECT} WHERE d.run_no = ? ORDER BY d.attempt_no LIMIT ${PAGE.rows}`, runNo)
+      .all<DecisionRow>(`${SELECT} WHERE d.run_no = ? ORDER BY d.attempt_no DESC LIMIT ${PAGE.rows}`, runNo)
+      .reverse()
       .map((row) => summary(db, row));
   },
   /** By id or fingerprint. Throws `decisionNotFound` or `ambiguousId`. */

@@ -43,11 +43,18 @@ export const revise = defineCommand("decisions.revise", (tx: Tx, input: { access
     );
     count.votesRevoked += before.length - votes.length;
     // Those who are left have all voted, in vain: there is nobody to wait for.
+    if (noted !== decision.everybodyVoted)
+      tx.event(decision.resourceNo, {
+        type: "decision.turnout",
+        actor: { type: "server", id: "config" },
+        payload: { everybodyVoted: turnout },
+      });
     const escalated = turnout && !isPast(request, tx.now) && escalateNow(tx, decision, request, "noQuorum", access);
     if (!escalated && noted !== decision.everybodyVoted) settleAll(tx, decision, 0);
     for (const prompt of promptsOf(tx, decision.decisionNo)) {
       const source = { type: "channel", personId: null, eventId: "", assurance: "remote", ...prompt } as const;
       if (judgeSource(access, request, source, decision.escalatedTo).allowed) continue;
+      tx.run("UPDATE decision_prompts SET revoked_at = ? WHERE effect_no = ?", tx.now, prompt.effectNo);
       if (closePrompt(tx, decision, prompt.effectNo)) count.promptsClosed += 1;
     }
   }
@@ -56,7 +63,7 @@ export const revise = defineCommand("decisions.revise", (tx: Tx, input: { access
 
 function promptsOf(tx: Tx, decisionNo: number): { effectNo: number; channel: string; actorId: string }[] {
   return tx.all(
-    "SELECT effect_no AS effectNo, channel_id AS channel, actor_id AS actorId FROM decision_prompts WHERE decision_no = ? ORDER BY effect_no",
+    "SELECT effect_no AS effectNo, channel_id AS channel, actor_id AS actorId FROM decision_prompts WHERE decision_no = ? AND revoked_at IS NULL ORDER BY effect_no",
     decisionNo,
   );
 }

@@ -34,6 +34,8 @@ export interface DecisionRow {
   readonly asked: string;
   /** 1: its whole text goes as a document where a channel takes files. */
   readonly document: number;
+  /** 1: a list of cards after a silence names it. */
+  readonly listed: number;
   everybodyVoted: number;
   reminders: number;
   /** When the next reminder is due; null = none is to come. */
@@ -52,7 +54,7 @@ export interface DecisionRow {
 
 export const DECISION_COLUMNS = `d.decision_no AS decisionNo, d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
   d.fingerprint, d.audience, d.title, d.request_digest AS requestDigest, d.status, d.deadline_at AS deadlineAt, d.time_zone AS timeZone,
-  d.asked, d.document, d.everybody_voted AS everybodyVoted, d.reminders, d.remind_at AS remindAt, d.escalate_at AS escalateAt, d.escalated_at AS escalatedAt,
+  d.asked, d.document, d.listed, d.everybody_voted AS everybodyVoted, d.reminders, d.remind_at AS remindAt, d.escalate_at AS escalateAt, d.escalated_at AS escalatedAt,
   d.escalated_to AS escalatedTo, d.escalation_cause AS escalationCause, d.escalated_asked AS escalatedAsked, d.created_at AS createdAt`;
 
 /** A reader that can also unpack values: a command's Tx, or the read-only connection. */

@@ -5,6 +5,7 @@
 import { EFFECT_COLUMNS, insertEffect, cancelPending, moveEffect, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { isObstructed } from "../runs/obstructed.ts";
+import { settleLists } from "../channels/offer-lists.ts";
 import { earlierCopies, offersShown } from "./offers.ts";
 import { decisionByNo, type DecisionRow } from "./rows.ts";
 
@@ -77,7 +78,7 @@ function markEarlier(tx: Tx, decision: DecisionRow, reference: string): void {
 }
 
 /** What a waiting card shows besides the question: each of these events changes it. */
-const PROGRESS = "('decision.vote', 'decision.voteRevoked', 'decision.escalated')";
+const PROGRESS = "('decision.vote', 'decision.voteRevoked', 'decision.turnout', 'decision.escalated')";
 
 /** Whether the card came to show something else after the copy under this reference was given out: both are told in the same chain. */
 function changedSince(tx: Tx, decisionNo: number, reference: string): boolean {
@@ -96,6 +97,12 @@ export function closePrompt(tx: Tx, decision: DecisionRow, effectNo: number): bo
     .filter(isShown)
     .filter((message) => message.effectNo === effectNo);
   return shown.filter((message) => queueSettlement(tx, decision, message, 1) !== null).length > 0;
+}
+
+/** A question for text has arrived whose person may not answer any more: it is taken back. */
+export function closeRevoked(tx: Tx, decisionNo: number, effectNo: number): void {
+  const revoked = tx.get("SELECT 1 FROM decision_prompts WHERE effect_no = ? AND revoked_at IS NOT NULL", effectNo);
+  if (revoked !== undefined) closePrompt(tx, decisionByNo(tx, decisionNo), effectNo);
 }
 
 /** Queues settlement of all references of a decision at a known revision. */
@@ -130,6 +137,7 @@ export function settleVerdict(tx: Tx, decision: DecisionRow): Settlement[] {
       "decision_no = ? AND effect_type IN ('notice.reminder', 'notice.escalated')",
       decision.decisionNo,
     );
+  if (decision.listed === 1) settleLists(tx, decision.decisionNo);
   return messages.filter(isShown).flatMap((shown) => settle(tx, decision, shown, 1) ?? []);
 }
 

@@ -8,6 +8,7 @@ import { DECISION } from "../../contracts/limits.ts";
 import type { Reader } from "../../contracts/reader.ts";
 import { buttonKey, type OperatorButton, type OperatorUse } from "../../contracts/decision/operator-codes.ts";
 import type { MessageContent, Perform } from "../../contracts/protocol/channel.ts";
+import { listNow } from "../channels/offer-lists.ts";
 import type { Pressable } from "../channels/operator/answer.ts";
 import { cardContent } from "../decisions/card.ts";
 import { DOCUMENT_EFFECT, documentNote } from "../decisions/document.ts";
@@ -87,7 +88,8 @@ export function frameOf(
       }
       if (effect.effectType === "alert.edit")
         return { op: "edit", content: editedAlert(tx, effect, copy.timeZone), ...target };
-      if (effect.effectType === "answer.settle") return { op: "edit", content: usedAnswer(tx, effect), ...target };
+      if (effect.effectType === "answer.settle" || effect.effectType === "list.settle")
+        return { op: "edit", content: usedAnswer(tx, effect), ...target };
       return { op: "edit", content: settledCard(tx, effect, copy.timeZone), ...target };
     }
     case "reply": {
@@ -154,17 +156,17 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
 }
 
 /** An alert as it stands now, under the message that shows it; its buttons are further ones of the same copy. */
-function editedAlert(tx: Tx, effect: EffectRow, timeZone: string | undefined): MessageContent {
-  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
-  if (shown === undefined) throw new Error(`effect ${effect.effectId} edits a message that nobody knows`);
-  const repeatOf = attemptOf(tx, shown.effectNo, shown.attempt)?.repeatOf ?? null;
-  const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, shown.effectNo, shown.attempt);
-  return alertEdit(tx, effectByNo(tx, shown.effectNo) as EffectRow, { repeatOf, timeZone }, tokens);
+function editedAlert(tx: Tx, edit: EffectRow, timeZone: string | undefined): MessageContent {
+  const { attempt, message } = messageUnder(tx, edit);
+  const repeatOf = attemptOf(tx, message.effectNo, attempt)?.repeatOf ?? null;
+  const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, message.effectNo, attempt);
+  return alertEdit(tx, message, { repeatOf, timeZone }, tokens);
 }
 
 /** A reply with those of its buttons that were not used, each with a token of its own, and what was done with the others. */
 function replyContent(tx: Tx, effect: EffectRow, attempt: number, used: OperatorUse[]): MessageContent {
-  const { buttons, prompt, reply, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+  const { buttons, prompt, reply: asked, timeZone } = tx.unpack(effect.request) as unknown as ReplyRequest;
+  const reply = asked.code === "offlineDigest" ? listNow(tx, asked) : asked;
   const done = new Set(used.map(({ item }) => item));
   const rows = buttons
     ?.map((row) =>
@@ -183,17 +185,23 @@ function replyContent(tx: Tx, effect: EffectRow, attempt: number, used: Operator
   };
 }
 
-/** An answer to an operator as it stands after its buttons were used. */
-function usedAnswer(tx: Tx, effect: EffectRow): MessageContent {
-  const shown = partByReference(tx, effect.channelId as string, effect.targetReference as string);
-  if (shown === undefined) throw new Error(`effect ${effect.effectId} edits a message that nobody knows`);
+/** The message that an edit is about, and the attempt that sent it. */
+function messageUnder(tx: Tx, edit: EffectRow): { readonly message: EffectRow; readonly attempt: number } {
+  const shown = partByReference(tx, edit.channelId as string, edit.targetReference as string);
+  if (shown === undefined) throw new Error(`effect ${edit.effectId} edits a message that nobody knows`);
+  return { message: effectByNo(tx, shown.effectNo) as EffectRow, attempt: shown.attempt };
+}
+
+/** An answer to an operator, or a list, as it stands after its buttons were used. */
+function usedAnswer(tx: Tx, edit: EffectRow): MessageContent {
+  const { attempt, message } = messageUnder(tx, edit);
   const used = tx
     .all<OperatorUse & { by: string | null }>(
       "SELECT item, action, name AS by, used_at AS at FROM operator_uses WHERE effect_no = ? ORDER BY item",
-      shown.effectNo,
+      message.effectNo,
     )
     .map(({ action, at, by, item }): OperatorUse => ({ action, item, ...(by === null ? {} : { by }), at }));
-  return replyContent(tx, effectByNo(tx, shown.effectNo) as EffectRow, shown.attempt, used);
+  return replyContent(tx, message, attempt, used);
 }
 
 function issueTokens(tx: Tx, decision: DecisionRow, effectNo: number, attempt: number): Record<string, string> {

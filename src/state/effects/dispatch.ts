@@ -73,6 +73,7 @@ function isObsolete(tx: Tx, effect: EffectRow): boolean {
   if (effect.effectType === "reply.didArrive") return !isAsked(tx, effect);
   if (effect.purpose === "alert") return isAlertObsolete(tx, effect);
   if (effect.decisionNo === null || !isForWaiting(tx, effect)) return false;
+  if (effect.purpose === "reply" && isRevoked(tx, effect.effectNo)) return true;
   return !isPending(tx, effect.decisionNo) && !progressOf(partsOf(tx, effect.effectNo)).touched;
 }
 
@@ -89,6 +90,12 @@ export function isForWaiting(tx: Tx, effect: EffectRow): boolean {
     effect.effectType === DOCUMENT_EFFECT ||
     isPrompt(tx, effect)
   );
+}
+
+/** Whether a question for text is for somebody who may not answer any more. */
+function isRevoked(tx: Tx, effectNo: number): boolean {
+  const sql = "SELECT 1 FROM decision_prompts WHERE effect_no = ? AND revoked_at IS NOT NULL";
+  return tx.get(sql, effectNo) !== undefined;
 }
 
 export function isPrompt(tx: Tx, effect: EffectRow): boolean {

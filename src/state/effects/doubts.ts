@@ -3,13 +3,13 @@
  * audience, and the question closed when its doubt is over, however that came about.
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
-import { parseDestination, chatsOf } from "../../contracts/config.ts";
+import { parseDestination, chatsOf, type Audience } from "../../contracts/config.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DOUBT } from "../../contracts/limits.ts";
 import { deadError, isReachable } from "../channels/places.ts";
 import { ensureChannel } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
-import type { Access } from "../decisions/access.ts";
+import { own, type Access } from "../decisions/access.ts";
 import { decisionByNo } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import type { ReplyRequest } from "./content.ts";
@@ -20,12 +20,15 @@ interface OpenDoubt extends EffectRow {
   readonly since: number;
   readonly askedAt: number | null;
   readonly audience: string | null;
+  /** The second audience that is asked too. */
+  readonly escalatedTo: string | null;
 }
 
 /** Open doubts about messages that somebody may still need, oldest first; those of decisions that are over would only stand in line. */
 const OPEN = `SELECT ${EFFECT_COLUMNS}, t.since, t.asked_at AS askedAt,
     coalesce(d.audience, (SELECT audience FROM notifications n WHERE n.notification_id = e.request ->> '$.notificationId'),
-      CASE e.purpose WHEN 'alert' THEN e.request ->> '$.audience' END) AS audience
+      CASE e.purpose WHEN 'alert' THEN e.request ->> '$.audience' END) AS audience,
+    d.escalated_to AS escalatedTo
   FROM effect_doubts t INDEXED BY effect_doubts_open JOIN effects e ON e.effect_no = t.effect_no LEFT JOIN human_decisions d ON d.decision_no = e.decision_no
   WHERE t.until IS NULL AND e.purpose IN ('delivery', 'notification', 'alert') AND (d.status IS NULL OR d.status = 'pending') ORDER BY t.since LIMIT 256`;
 
@@ -85,15 +88,23 @@ export const tendDoubts = defineCommand(
 
 /** What comes next for a doubt by itself: the policy of its audience, else a question to somebody elsewhere, once. */
 function planFor(db: JsonReader, doubt: OpenDoubt, access: Access, now: number): Plan | undefined {
-  if (doubt.audience === null) return undefined;
-  const audience = Object.hasOwn(access.audiences, doubt.audience) ? access.audiences[doubt.audience] : undefined;
-  if (audience === undefined) return undefined;
-  const { onAmbiguous = "wait" } = audience;
+  const audiences = audiencesAsked(doubt, access);
+  const [sentTo] = audiences;
+  if (sentTo === undefined) return undefined;
+  const { onAmbiguous = "wait" } = sentTo;
   if (onAmbiguous !== "wait" && resendsOf(db, doubt) < DOUBT.resends)
     return { what: "resend", at: doubt.since + onAmbiguous.resendAfterMs };
   if (doubt.purpose !== "delivery" || doubt.askedAt !== null) return undefined;
-  const destination = chatsOf(audience.destinations).find((other) => isElsewhere(db, doubt, other, access, now));
+  const destinations = audiences.flatMap(({ destinations: all }) => chatsOf(all));
+  const destination = destinations.find((other) => isElsewhere(db, doubt, other, access, now));
   return destination === undefined ? undefined : { what: "ask", at: doubt.since + DOUBT.askAfterMs, destination };
+}
+
+/** The audiences that the message is for, first the one that it was sent to: its policy counts, and its chats are asked first. */
+function audiencesAsked({ audience, destination, escalatedTo }: OpenDoubt, { audiences }: Access): Audience[] {
+  const asked = [audience, escalatedTo].flatMap((name) => (name === null ? [] : (own(audiences, name) ?? [])));
+  const isOwn = (one: Audience): boolean => one.destinations.includes(destination as string);
+  return [...asked.filter(isOwn), ...asked.filter((one) => !isOwn(one))];
 }
 
 /** How often the policy has sent this message again. */

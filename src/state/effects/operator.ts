@@ -20,6 +20,7 @@ import { isComplete, partByReference, partsOf, progressOf, type PartRow } from "
 import { movePart, acceptPart, storeReference } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { refuse } from "./refuse.ts";
+import { reopen } from "./reopen.ts";
 import { effectSummary, shownEffect } from "./views.ts";
 
 /**
@@ -194,9 +195,10 @@ function retry(tx: Tx, effect: EffectRow, outcome: "notApplied" | "retry"): void
       if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "notSent");
     }
   }
-  // Whoever sends it again wants the chat tried, whatever is known of it.
-  if (effect.channelId !== null && effect.place !== null) revive(tx, effect.channelId, effect.place);
   moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
+  // Whoever sends it again wants the chat tried, whatever is known of it; what else waits for that chat goes with it.
+  const { channelId, place } = effect;
+  if (channelId !== null && place !== null && revive(tx, channelId, place)) reopen(tx, channelId, place);
 }
 
 /** What people call a message: the title of its decision, else its kind. */

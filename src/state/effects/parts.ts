@@ -4,7 +4,8 @@
  */
 import { next } from "../../contracts/states.ts";
 import { alertShown } from "../alerts/shown.ts";
-import { settleReference } from "../decisions/settle.ts";
+import { settleArrivedList } from "../channels/offer-lists.ts";
+import { closeRevoked, settleReference } from "../decisions/settle.ts";
 import type { Tx } from "../tx.ts";
 import type { PartRow } from "./part-rows.ts";
 import type { EffectRow } from "./rows.ts";
@@ -55,5 +56,7 @@ export function storeReference(tx: Tx, effect: EffectRow, part: PartRow, referen
     part.part,
   );
   if (effect.decisionNo !== null) settleReference(tx, effect.decisionNo, reference);
-  else if (effect.purpose === "alert") alertShown(tx, effect, reference);
+  if (effect.purpose === "alert") alertShown(tx, effect, reference);
+  else if (effect.decisionNo === null) settleArrivedList(tx, effect, reference);
+  else if (effect.purpose === "reply") closeRevoked(tx, effect.decisionNo, effect.effectNo);
 }

@@ -21,13 +21,13 @@ export const reads = (db: ReadDb) => ({
   get(ref: string): EffectDetail {
     return effectDetail(db, shownEffect(db, effectByRef(db, ref).effectNo));
   },
-  /** Actions and messages of one run, oldest first, at most a page. */
+  /** Actions and messages of one run, oldest first; of more than a page those that are not settled, and the newest. */
   byRun(runNo: number): EffectSummary[] {
     const rows = db.all<ShownEffect>(
-      `${SHOWN_EFFECTS} WHERE e.run_no = ?1 OR e.decision_no IN (SELECT decision_no FROM human_decisions WHERE run_no = ?1) ORDER BY e.effect_no LIMIT ${PAGE.rows}`,
+      `${SHOWN_EFFECTS} WHERE e.run_no = ?1 OR e.decision_no IN (SELECT decision_no FROM human_decisions WHERE run_no = ?1) ORDER BY e.status IN ('pending', 'applying', 'ambiguous') DESC, e.effect_no DESC LIMIT ${PAGE.rows}`,
       runNo,
     );
-    return rows.map((row) => effectSummary(db, row));
+    return rows.toSorted((a, b) => a.effectNo - b.effectNo).map((row) => effectSummary(db, row));
   },
   /** When `effects.tendDoubts` has something to do; see there. */
   nextDoubtAt: (access: Access): number | null => nextDoubtAt(db, access),

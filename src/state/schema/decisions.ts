@@ -18,6 +18,8 @@ CREATE TABLE human_decisions (
   -- What its cards show besides the request: the configured zone, the names of those asked (JSON array).
   time_zone TEXT NOT NULL,
   asked TEXT NOT NULL,
+  -- A list of cards after a silence names it: that message is edited when the decision ends.
+  listed INTEGER NOT NULL DEFAULT 0 CHECK (listed IN (0, 1)),
   -- Its whole text goes as a document where a channel takes files; its card holds the beginning.
   document INTEGER NOT NULL DEFAULT 0 CHECK (document IN (0, 1)),
   -- Whose answers were waited for in vain: everybody has voted, and no choice has enough.

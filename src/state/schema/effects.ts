@@ -129,6 +129,8 @@ CREATE TABLE decision_offers (
   decision_no INTEGER NOT NULL REFERENCES human_decisions,
   destination TEXT NOT NULL,
   offered_at INTEGER NOT NULL,
+  -- The list that names it there, where it was not posted by itself.
+  list_effect_no INTEGER REFERENCES effects,
   PRIMARY KEY (decision_no, destination)
 ) STRICT, WITHOUT ROWID;
 
@@ -141,7 +143,9 @@ CREATE TABLE decision_prompts (
   channel_id TEXT NOT NULL,
   place TEXT NOT NULL,
   actor_id TEXT NOT NULL,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  -- Since when its person may not answer any more: it is taken back, also when it arrives only then.
+  revoked_at INTEGER
 ) STRICT;
 CREATE INDEX decision_prompts_decision ON decision_prompts (decision_no);
 `;

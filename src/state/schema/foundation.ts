@@ -37,7 +37,7 @@ CREATE TABLE projects (
 -- The shared head of every aggregate: revision and event chain.
 CREATE TABLE resources (
   resource_no INTEGER PRIMARY KEY,
-  resource_type TEXT NOT NULL CHECK (resource_type IN ('server','run','decision','channel','managed','alert')),
+  resource_type TEXT NOT NULL CHECK (resource_type IN ('server','run','decision','channel','monitor','managed','alert')),
   aggregate_key TEXT NOT NULL,
   revision INTEGER NOT NULL DEFAULT 0 CHECK (revision >= 0),
   event_count INTEGER NOT NULL DEFAULT 0 CHECK (event_count >= 0),
@@ -87,7 +87,7 @@ CREATE TABLE server_commands (
 
 CREATE TABLE child_processes (
   child_id TEXT PRIMARY KEY,
-  kind TEXT NOT NULL CHECK (kind IN ('runner','adapter','resource')),
+  kind TEXT NOT NULL CHECK (kind IN ('runner','adapter','probes','command','resource')),
   name TEXT NOT NULL,
   server_epoch INTEGER NOT NULL,
   pid INTEGER NOT NULL,

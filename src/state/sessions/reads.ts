@@ -139,15 +139,6 @@ export const reads = (db: ReadDb) => ({
       session,
     )?.n ?? 0,
 
-  /** Whether some of them wait for a later time than now, for their session to come back. */
-  anyLater: (session: string, now: number): boolean =>
-    db.get(
-      "SELECT 1 FROM effects WHERE status = 'pending' AND channel_id = ? AND place = ? AND next_attempt_at > ? LIMIT 1",
-      PI,
-      session,
-      now,
-    ) !== undefined,
-
   /** The step whose time is used up first, of all sessions, and when; null when no turn with a limit is open. */
   nextTimeLimit: (): { requestId: string; at: number } | null => {
     const open = db.all<{ requestId: string }>(

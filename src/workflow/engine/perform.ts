@@ -118,9 +118,9 @@ export function performNotify(node: NotifyNode, performance: Performance): Promi
     const audience: unknown = (await describe(performance, node.audience, WORKFLOW.nodeTimeoutMs)) ?? undefined;
     if (audience !== undefined && typeof audience !== "string") throw notText("audience", nodeId, audience);
     const written = format === undefined ? {} : { format };
+    const asked = { step, nodeId, visit, kind, message, audience, ifConfigured, ...written };
     needed(host, "notify", `Notification "${nodeId}"`);
     await wait(host.barrier());
-    const asked = { step, nodeId, visit, kind, message, audience, ifConfigured, ...written };
     const stored = await wait(host.notify?.(asked) ?? never());
     return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
   });

@@ -15,12 +15,12 @@ const ANN = 1_001;
 const LOOK_MS = 25;
 
 /** What Ann's chat shows: first lines. */
-function heads(stage: Stage): string[] {
+export function heads(stage: Stage): string[] {
   return visibleMessages(stage.sim.ledger.state(), ANN).map(({ text }) => text.split("\n")[0] as string);
 }
 
 /** Waits until the chat shows it and nothing is queued; where time stands still, it moves on to what waits for its turn. */
-async function untilSent(stage: Stage, what: string, test: () => boolean): Promise<void> {
+export async function untilSent(stage: Stage, what: string, test: () => boolean): Promise<void> {
   for (const deadline = Date.now() + HANG_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
     const { effects } = await stage.call("effect.list", { all: false });
     if (effects.length === 0 && test()) return;

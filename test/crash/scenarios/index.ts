@@ -8,6 +8,7 @@ import { lifetime } from "./lifetime.ts";
 import { refusal } from "./refusal.ts";
 import type { Scenario } from "./scenario.ts";
 import { sessions } from "./session.ts";
+import { watches } from "./watch.ts";
 import { work } from "./work.ts";
 
 export const SCENARIOS = {
@@ -19,6 +20,7 @@ export const SCENARIOS = {
   ...lifetime,
   ...refusal,
   ...sessions,
+  ...watches,
   ...work,
 } as const satisfies Readonly<Record<string, Scenario>>;
 export type ScenarioName = keyof typeof SCENARIOS;

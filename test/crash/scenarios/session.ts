@@ -26,22 +26,16 @@ const begin = (session: FakeSession, turnId: string, messageId: string | null) =
   return session.call({ type: "turn.start", turnId, cause });
 };
 
-/** Reserved in a turn whose end nobody tells, delivered to a session that is busy at first, refused once, accepted, cleared. */
+/** Reserved in a turn whose end nobody tells; its step is refused once, then accepted; the ended run is cleared. */
 const session: Scenario = {
   async play(stage) {
     await stage.start();
     const pi = new StaySession(stage);
     await pi.do("the turn that starts it", (one) => begin(one, TURN, null));
     const runId = await startFrom(stage, "session", TURN);
-    // Without its session the run does not wait for the end of that turn; the session is busy when it comes back.
-    pi.idle = false;
+    // Without its session the run does not wait for the end of that turn.
     pi.lose();
-    await stage.until("an attempt at the step's message", (world) => runOf(world, runId).effects[0]?.attempts === 1);
-    pi.idle = true;
-    const { messageId, requestId } = await pi.do("the step's message", async (one) => {
-      one.standing({ idle: true });
-      return step(one, 1);
-    });
+    const { messageId, requestId } = await pi.do("the step's message", (one) => step(one, 1));
     await pi.do("the step", async (one) => {
       await begin(one, "turn-1", messageId);
       const update = { type: "note", key: "plan", data: { text: "thinking" } };
@@ -51,8 +45,9 @@ const session: Scenario = {
       const taken = await one.submit(requestId, { plan: "blue" }, "call-3");
       if (!taken.ok) throw new Error(`a right result was refused: ${taken.text}`);
     });
-    await pi.do("the end of its turn", (one) => one.endTurn("turn-1").then(() => one.has("terminal")));
+    // Its last message waits while the turn goes on.
     await untilEnded(stage, runId);
+    await pi.do("the end of its turn", (one) => one.endTurn("turn-1").then(() => one.has("terminal")));
     await pi.do("out of sight", (one) => one.call({ type: "clear" }));
     return new Map([[runId, { status: "completed", decisions: [], actions: ["note"] }]]);
   },

@@ -2,6 +2,7 @@ import type { Case } from "./case.ts";
 import { ends } from "./ends.ts";
 import { fences } from "./fences.ts";
 import { kills } from "./kills.ts";
+import { implementing } from "./implementing.ts";
 import { sessions } from "./sessions.ts";
 import { submitting } from "./submitting.ts";
 import { survive } from "./survive.ts";
@@ -14,6 +15,7 @@ export const CASES: readonly Case[] = [
   ...survive,
   ...terminal,
   ...sessions,
+  ...implementing,
   ...whole,
   ...ends,
   ...submitting,

@@ -47,6 +47,7 @@ const kind: fc.Arbitrary<Kind> = weighted(
   [2, "checkpoint"],
   [1, "decision"],
   [1, "notify"],
+  [1, "sleep"],
 );
 const way: fc.Arbitrary<RawWay> = fc.record({
   kind: weighted<RawWay["kind"]>([4, "to"], [3, "end"], [4, "route"], [4, "outcome"], [1, "inherited"]),
@@ -94,7 +95,7 @@ function planOf(drawn: Raw, mounted: boolean): Plan {
   const connect = (from: string, { cases, exit, kind: how, to }: RawWay, node?: PlanNode): void => {
     const [first = 0, second = 0, third = 0] = to;
     // Exits that are left with an answer are named so: nobody may validate an answer.
-    const waits = node?.kind === "checkpoint" || from.includes(`.${ANSWERED}`);
+    const waits = node?.kind === "checkpoint" || node?.kind === "sleep" || from.includes(`.${ANSWERED}`);
     if (how === "end") {
       const validate = waits && exit !== "no" ? "none" : exit;
       // After an exit people may go on by any path, but a person's choice is only found in one.
@@ -156,6 +157,7 @@ function possible(of: Kind, given: Deed): Deed {
     case "decision":
       return given === "x" || given === "fail" ? "x" : "y";
     case "checkpoint":
+    case "sleep":
     case "notify":
       return given === "x" || given === "y" || given === "z" ? given : "x";
   }

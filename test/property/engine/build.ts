@@ -65,6 +65,9 @@ class Builder {
         return h.compute({ timeoutMs: TIMEOUT_MS, run: (context) => this.#run(id, node, context) });
       case "notify":
         return h.notify({ kind: "progress", message: (context: Context) => `${id} ${seenBy(context)}` });
+      case "sleep":
+        // Some are over at once, some need the clock to go on.
+        return h.sleep({ ms: node.deeds[0] === "x" ? 0 : 90_000, reason: id });
       case "checkpoint":
         return h.checkpoint({ summary: id });
       case "decision":

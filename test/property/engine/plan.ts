@@ -3,7 +3,7 @@
  * engine runs (build.ts) and the reference interpreter (reference.ts) are both made from this, independently.
  */
 
-export type Kind = "compute" | "idempotent" | "observed" | "manual" | "checkpoint" | "decision" | "notify";
+export type Kind = "compute" | "idempotent" | "observed" | "manual" | "checkpoint" | "decision" | "sleep" | "notify";
 
 /**
  * What one execution comes to.

@@ -7,6 +7,7 @@ import type { RunView } from "../../../src/contracts/protocol/operations.ts";
 import type { FromRunner } from "../../../src/contracts/protocol/runner.ts";
 import { makeWorld, type TestRunner, type World } from "../../server/runs/world.ts";
 import { buildWorkflow, type Execution, type Ledger } from "./build.ts";
+import { slept } from "./reference.ts";
 import { deedOf, routeOf, type Fault, type Plan, type PlanNode, type Story } from "./plan.ts";
 
 export interface Played {
@@ -200,8 +201,8 @@ function storyOf(world: World, view: RunView): Story {
     status: view.run.status,
     error: view.error?.kind ?? null,
     steps,
-    outputs: view.outputs,
-    finalOutput: view.finalOutput,
+    outputs: Object.fromEntries(Object.entries(view.outputs).map(([id, output]) => [id, slept(output)])),
+    finalOutput: slept(view.finalOutput),
     effects: effects.sort(),
   };
 }

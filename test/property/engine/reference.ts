@@ -192,6 +192,8 @@ class Reference {
         return { outcome: "ok", output: { tag: `${path}${visit}`, r: routeOf(deed) } };
       case "decision":
         return { outcome: "ok", output: { choice: deed } };
+      case "sleep":
+        return { outcome: "ok", output: SLEPT };
       case "compute":
         return FAILURES[deed] ?? { outcome: "ok", output };
       case "manual":
@@ -240,8 +242,19 @@ const FAILURES: Readonly<Partial<Record<Deed, Made>>> = {
 };
 const STATUS = { ok: "completed", failed: "failed", timed_out: "timed_out" } as const;
 
+/** Stands for what a sleep gives: its times are the clock's, not the workflow's. */
+const SLEPT = "slept";
+
+/** An output with the times of a sleep taken out; one that woke too early stays as it is. */
+export function slept(output: unknown): unknown {
+  if (typeof output !== "object" || output === null || !("wokeAt" in output)) return output;
+  const { dueAt, wokeAt } = output as { readonly dueAt: number; readonly wokeAt: number };
+  return wokeAt >= dueAt ? SLEPT : output;
+}
+
 /** An output in a word. It depends on all that its node saw, so that a wrong look is not forgotten with the next visit. */
 export function mark(output: unknown): string {
+  if (slept(output) === SLEPT) return "slept";
   const { changed, choice, exit, message, output: inner, seen, tag } = (output ?? {}) as Record<string, unknown>;
   if (typeof tag === "string") return typeof seen === "string" ? `${tag}.${digest(seen)}` : tag;
   if (typeof choice === "string") return choice;

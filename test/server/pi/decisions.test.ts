@@ -160,6 +160,7 @@ describe("a decision of a run that was started from Pi", () => {
       requestDigest: decision.requestDigest,
       choice: "approve",
       input: null,
+      confirmed: true,
     });
     const { delivery } = await session.has("settlement");
     expect(delivery.details.message).toMatchObject({

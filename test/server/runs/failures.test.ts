@@ -193,4 +193,26 @@ describe("a run whose", () => {
     const frames = world.runners[1]?.sent.filter(({ type }) => type.startsWith("state.")) ?? [];
     expect(frames.length).toBeLessThan(12);
   });
+
+  it("of many effects the newest are shown, in their order, and those that need somebody", async () => {
+    world.put(
+      "acts.workflow.ts",
+      `${IMPORT}export default h.defineWorkflow({ name: "acts", startAt: "n", maxSteps: 1_000, nodes: {
+        n: h.action({ effect: h.idempotentEffect("act"), request: ({ state }) => ({ n: state.steps.length }),
+          run: ({ state }) => ({ more: state.steps.length < 299 }) }),
+        last: h.action({ effect: h.manualEffect("letter"), run: () => { throw h.outcomeUnknown("no answer"); } }),
+      }, edges: [{ from: "n", switch: { on: "$.more", cases: { true: "n", false: "last" } } }] });`,
+    );
+    const run = await world.start("acts");
+    const { effects } = world.store.read;
+    await world.when(
+      () => (effects.ambiguousCount() === 1 ? true : undefined),
+      () => "the doubt did not come",
+    );
+    const view = await world.view(run);
+    expect(view.effects).toHaveLength(256);
+    expect(view.effects.at(-1)).toMatchObject({ type: "letter", status: "ambiguous" });
+    const made = view.effects.map(({ createdAt }) => createdAt);
+    expect(made).toEqual(made.toSorted((a, b) => a - b));
+  });
 });

@@ -193,3 +193,63 @@ describe("with more than five cards in a chat", () => {
     ]);
   });
 });
+
+describe("a list of cards", () => {
+  const reply = (frame: Perform | undefined): ReturnType<typeof replyOf> => replyOf(frame ?? null);
+  const overIn = (frame: Perform | undefined): string[] => {
+    const shown = reply(frame).reply;
+    if (shown.code !== "offlineDigest") throw new Error("no list");
+    return shown.cards.filter(({ over }) => over === true).map(({ title }) => title);
+  };
+
+  async function listed(): Promise<{ world: World; asked: Asked[] }> {
+    const { world, asked } = await withCards(OFFER.anew + 1);
+    world.clock.advance(3_600_000);
+    await poll(world);
+    return { world, asked };
+  }
+
+  it("is edited when a decision on it ends, and has a button for each that still waits", async () => {
+    const { world, asked } = await listed();
+    const digest = await world.deliver();
+    await world.answer(asked[4] as Asked, "stop");
+    const edits = (await world.drain()).filter(({ content }) => content?.kind === "reply");
+    expect(edits.map(({ op, reference }) => [op, reference])).toEqual([["edit", digest.references[0]]]);
+    expect(overIn(edits[0])).toEqual(["Question 5"]);
+    expect(Object.keys(reply(edits[0]).tokens ?? {})).toHaveLength(OFFER.anew);
+    const token = reply(edits[0]).tokens?.[asked[0]?.decisionId ?? ""] as string;
+    const tapped = await world.tapToken(token, { reference: digest.references[0] as string });
+    expect(tapped.ack).toMatchObject({ code: "shownAgain" });
+  });
+
+  it("tells what ended before it was sent, and by an edit what ended while it was on its way", async () => {
+    const { world, asked } = await listed();
+    await world.answer(asked[0] as Asked, "stop");
+    const edits = [];
+    for (;;) {
+      const frame = await world.next();
+      if (frame === null) throw new Error("no list");
+      if (frame.op === "post") {
+        expect(overIn(frame)).toEqual(["Question 1"]);
+        await world.dispatch(frame);
+        await world.answer(asked[1] as Asked, "stop");
+        await world.store_(frame, 1, 1, `${OPS}:8100`);
+        await world.finish(frame, "accepted");
+        break;
+      }
+      await world.post(frame);
+    }
+    edits.push(...(await world.drain()).filter(({ content }) => content?.kind === "reply"));
+    expect(edits.map(({ reference }) => reference)).toEqual([`${OPS}:8100`]);
+    expect(overIn(edits.at(-1))).toEqual(["Question 1", "Question 2"]);
+  });
+
+  it("is left with no button when all of them are over", async () => {
+    const { world, asked } = await listed();
+    await world.deliver();
+    for (const one of asked) await world.answer(one, "approve");
+    const last = (await world.drain()).findLast(({ content }) => content?.kind === "reply");
+    expect(overIn(last)).toHaveLength(asked.length);
+    expect(reply(last).tokens).toBeUndefined();
+  });
+});

@@ -1,7 +1,9 @@
 /** The operator chat: what a command is answered, what a button does, and who may. */
 import { describe, expect, it } from "vitest";
+import type { DefinitionSnapshot } from "../../../src/contracts/definition.ts";
 import { displayStatus } from "../../../src/contracts/run-status.ts";
 import type { OperatorAction } from "../../../src/contracts/decision/operator-codes.ts";
+import { PAGE } from "../../../src/contracts/limits.ts";
 import type { Perform } from "../../../src/contracts/protocol/channel.ts";
 import {
   ANN,
@@ -20,7 +22,19 @@ import {
   type Posted,
   type TapOptions,
 } from "../decisions/fixture.ts";
-import { claimNext } from "../fixture.ts";
+import { becomeReady, claimNext, startRun } from "../fixture.ts";
+
+const DEPLOYING: DefinitionSnapshot = {
+  schema: "holdpoint.definition-snapshot.v1",
+  name: "deploying",
+  startAt: "act",
+  maxSteps: 5,
+  nodes: {
+    act: { type: "action", timeoutMs: null, effect: { recovery: "manual", type: "deploy" } },
+    end: { type: "compute", timeoutMs: null },
+  },
+  edges: [{ from: "act", to: "end" }],
+};
 
 type Received = Awaited<ReturnType<World["command"]>>;
 
@@ -128,7 +142,10 @@ describe("/help, /monitors, /status", () => {
     const world = await open();
     expect(replyOf((await ask(world, "help")).perform).reply).toMatchObject({ code: "commandHelp", waiting: 0 });
     expect(replyOf((await ask(world, "start")).perform).reply).toMatchObject({ code: "commandHelp" });
-    expect(replyOf((await ask(world, "monitors")).perform).reply).toEqual({ code: "noMonitors" });
+    expect(replyOf((await ask(world, "monitors")).perform).reply).toMatchObject({
+      code: "monitorList",
+      total: 0,
+    });
     await world.ask();
     await world.deliver();
     expect(replyOf((await ask(world, "status")).perform).reply).toEqual({
@@ -137,6 +154,7 @@ describe("/help, /monitors, /status", () => {
       runs: [{ status: "waiting", count: 1 }],
       decisions: 1,
       problems: 0,
+      checks: { total: 0, troubled: 0 },
     });
     // An operator who may not answer it is told that nothing waits.
     expect(replyOf((await ask(world, "status", { user: GUEST })).perform).reply).toMatchObject({ decisions: 0 });
@@ -155,7 +173,7 @@ describe("/decisions", () => {
       items: [{ item: 1, title: "Approve the deployment", fingerprint: asked.fingerprint }],
     });
     expect(await press(world, list, "showAgain", 1)).toMatchObject({
-      ack: { code: "offeredAgain", title: "Approve the deployment" },
+      ack: { code: "shownAgain", title: "Approve the deployment" },
     });
     expect(await press(world, list, "showAgain", 1)).toMatchObject({ ack: { code: "buttonUsed", by: "Ann" } });
     const frames = [await world.deliver(), await world.deliver()];
@@ -207,7 +225,7 @@ describe("/decisions", () => {
     const card = await world.deliver();
     const list = await ask(world, "decisions");
     await world.tap(card, "approve");
-    expect(await press(world, list, "showAgain", 1)).toMatchObject({ ack: { code: "decisionOver" } });
+    expect(await press(world, list, "showAgain", 1)).toMatchObject({ ack: { code: "alreadyDecided" } });
     expect(world.count("effects", "purpose = 'delivery'")).toBe(1);
   });
 });
@@ -433,4 +451,49 @@ it("/runs counts runs by the status that lists show", async () => {
     total: 2,
     items: rows.map((row) => ({ run: row.shortId, status: displayStatus(row) })),
   });
+});
+
+it("/decisions looks at all decisions that wait, not at the first page of them", async () => {
+  const world = await open();
+  // Ann may answer the last one only.
+  const access = world.access;
+  const ops = access.audiences["ops"] as NonNullable<(typeof access.audiences)[string]>;
+  world.access = {
+    ...access,
+    audiences: { ...access.audiences, others: { ...ops, people: ["bea"], destinations: ["terminal"] } },
+  };
+  for (let i = 0; i < PAGE.rows; i += 1) await world.ask({ audience: "others" });
+  const mine = await world.ask();
+  await world.drain();
+  const list = await ask(world, "decisions", { place: ANN });
+  expect(replyOf(list.perform).reply).toMatchObject({ total: 1, items: [{ fingerprint: mine.fingerprint }] });
+});
+
+it("a card that is on its way already is not sent once more by asking for it", async () => {
+  const world = await open();
+  const { decisionId } = await world.ask();
+  await world.dispatch(await world.mustNext());
+  const inPrivate = { place: ANN };
+  const lists = [await ask(world, "decisions", inPrivate), await ask(world, "decisions", inPrivate)];
+  for (const list of lists)
+    expect(await press(world, list, "showAgain", 1)).toMatchObject({ ack: { code: "shownAgain" } });
+  const sql = `SELECT 1 FROM effects e JOIN human_decisions d USING (decision_no) WHERE d.decision_id = '${decisionId}' AND e.purpose = 'delivery'`;
+  // The one in the group, and one in her own chat.
+  expect(world.all(sql)).toHaveLength(2);
+});
+
+it("/problems lists each action in doubt by itself, and its run is not listed beside it", async () => {
+  const world = await open();
+  await startRun(world.store, DEPLOYING);
+  const launch = await claimNext(world.store, world.epoch);
+  await becomeReady(world.store, launch, DEPLOYING);
+  const { claim } = launch;
+  const action = { step: 0, nodeId: "act", effectType: "deploy", recovery: "manual", request: {} } as const;
+  const { effectId } = await world.store.effects.reserve({ claim, ...action });
+  const list = async (): Promise<unknown> => replyOf((await ask(world, "problems", { place: ANN })).perform).reply;
+  expect(await list()).not.toHaveProperty("actions");
+  await world.store.effects.report({ claim, effectId, attempt: 1, outcome: "ambiguous" });
+  const { shortId } = world.store.read.effects.get(effectId);
+  const run = world.store.read.runs.list({ limit: 1, before: null })[0]?.shortId;
+  expect(await list()).toMatchObject({ actions: [{ id: shortId, type: "deploy", run }], runs: [], items: [] });
 });

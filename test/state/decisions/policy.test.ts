@@ -432,6 +432,29 @@ describe("people who change", () => {
     expect(await vote(world, asked, ANN, "approve")).toMatchObject({ kind: "accepted" });
   });
 
+  it("make a card say and take back that everybody has voted, also without a vote that was lost", async () => {
+    const world = await open({ quorum: 2 });
+    const asked = await ask(world);
+    await world.deliver();
+    await vote(world, asked, ANN, "approve");
+    await vote(world, asked, BEA, "stop");
+    const everybody = async (): Promise<(boolean | undefined)[]> =>
+      (await world.drain()).map((frame) => cardOf(frame).state.votes?.everybodyVoted);
+    const before = await everybody();
+    const { ops } = world.access.audiences;
+    const listed = ops?.people ?? [];
+    const setPeople = async (people: string[]): Promise<void> => {
+      world.access = { ...world.access, audiences: { ops: { ...(ops as NonNullable<typeof ops>), people } } };
+      await revise(world);
+    };
+    expect(before.at(-1)).toBe(true);
+    // Somebody new may vote: nobody's vote is lost, and the card has to say something else all the same.
+    await setPeople([...listed, "cem"]);
+    expect(await everybody()).toEqual([undefined]);
+    await setPeople(listed);
+    expect(await everybody()).toEqual([true]);
+  });
+
   it("lose their votes at the next answer even if nobody noticed before", async () => {
     const world = await open({ quorum: 2 });
     const asked = await ask(world);
@@ -440,6 +463,28 @@ describe("people who change", () => {
     expect(await vote(world, asked, BEA, "approve")).toMatchObject({ kind: "recorded", reply: { have: 1 } });
     expect(world.count("decision_votes", "revoked_at IS NOT NULL")).toBe(1);
   });
+
+  it.each(["before its first byte", "after it"])(
+    "have a question that is in the adapter's hands taken back: %s",
+    async (moment) => {
+      const world = await open({ quorum: 1 });
+      const card = await (async () => {
+        await world.ask();
+        return world.deliver();
+      })();
+      await world.tap(card, "replan");
+      const prompt = await world.mustNext();
+      if (moment === "after it") await world.dispatch(prompt);
+      world.access = without(world.access, "ann");
+      await revise(world);
+      if (moment === "after it") {
+        await world.store_(prompt, 1, 1, `${OPS}:4711`);
+        await world.finish(prompt, "accepted");
+        expect(await world.drain()).toMatchObject([{ op: "delete", reference: `${OPS}:4711` }]);
+      } else expect(await world.dispatch(prompt)).toEqual({ go: false });
+      expect(await world.drain()).toEqual([]);
+    },
+  );
 
   it("have their question for text taken back, and their late reply does not count", async () => {
     const world = await open({ quorum: 1 });

@@ -232,3 +232,49 @@ describe("the figures of a channel", () => {
     });
   });
 });
+
+describe("a doubt about the card of a second audience", () => {
+  async function escalated(onAmbiguous: { resendAfterMs: number } | "wait"): Promise<{ world: World; lost: Perform }> {
+    const world = await World.open();
+    const { both, ops } = ACCESS.audiences;
+    world.access = {
+      ...ACCESS,
+      audiences: {
+        ops: {
+          ...(ops as NonNullable<typeof ops>),
+          policy: { quorum: 1, escalateAfter: { minutes: 1, audience: "night" } },
+          onAmbiguous: "wait",
+        },
+        night: { ...(both as NonNullable<typeof both>), destinations: [`${MAIN}/${LOBBY}`], onAmbiguous },
+      },
+    };
+    const asked = await world.ask();
+    await world.deliver();
+    world.clock.advance(60_000);
+    await world.store.decisions.escalate({ decisionId: asked.decisionId, access: world.access });
+    for (;;) {
+      const frame = await world.mustNext();
+      if (frame.destination === `${MAIN}/${LOBBY}`) {
+        await world.dispatch(frame);
+        await world.finish(frame, "ambiguous");
+        return { world, lost: frame };
+      }
+      await world.post(frame);
+    }
+  }
+
+  it("is settled by that audience's own policy", async () => {
+    const { lost, world } = await escalated({ resendAfterMs: DOUBT.resendMinMs });
+    world.clock.advance(DOUBT.resendMinMs);
+    expect(await world.store.effects.tendDoubts({ access: world.access })).toMatchObject({ resent: 1 });
+    expect((await world.drain()).map(({ destination }) => destination)).toContain(lost.destination);
+  });
+
+  it("is asked about in a chat of the first audience, when its own has no other", async () => {
+    const { world } = await escalated("wait");
+    world.clock.advance(DOUBT.askAfterMs);
+    expect(await world.store.effects.tendDoubts({ access: world.access })).toMatchObject({ asked: 1 });
+    const asked = (await world.drain()).find(({ content }) => content?.kind === "reply");
+    expect(asked?.destination).toBe(`${MAIN}/${OPS}`);
+  });
+});

@@ -171,3 +171,27 @@ describe("a group that became a supergroup", () => {
     expect(await world.mustNext()).toMatchObject({ op: "edit", reference: shown.references[0] });
   });
 });
+
+describe("an operator who wants a card sent again to a chat that was closed", () => {
+  it("opens it for the other cards that were refused there too", async () => {
+    const world = await World.open();
+    const first = await blockedCard(world);
+    const second = await world.ask();
+    expect(await world.next()).toBeNull();
+    const [effect] = world.store.read.decisions.get(first.decisionId).destinations;
+    expect(effect?.status).toBe("rejected");
+    const refused = world.store.read.effects.list({ all: true }).find(({ status }) => status === "rejected");
+    await world.store.effects.recover({
+      effect: refused?.effectId as string,
+      action: "retry",
+      part: null,
+      reference: null,
+      receipt: null,
+      actor: { type: "human", id: "uid:1" },
+    });
+    const sent = await world.drain();
+    expect(sent.map(({ op }) => op)).toEqual(["post", "post"]);
+    for (const { decisionId } of [first, second])
+      expect(world.store.read.decisions.get(decisionId).destinations[0]?.status).toBe("applied");
+  });
+});

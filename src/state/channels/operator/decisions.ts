@@ -1,6 +1,6 @@
 /** What waits for the person who asks, and showing its card again. */
 import { OPERATOR, PAGE } from "../../../contracts/limits.ts";
-import { offerAgain } from "../../decisions/offers.ts";
+import { showAgain } from "../../decisions/offers.ts";
 import { DECISION_COLUMNS, knownDecision, type DecisionRow } from "../../decisions/rows.ts";
 import { runByNo, shortIdOf } from "../../runs/rows.ts";
 import type { ReplyCode } from "../../../contracts/decision/codes.ts";
@@ -8,13 +8,17 @@ import type { OperatorAnswer, Pressable } from "./answer.ts";
 import { showableAt, type Asker } from "./asker.ts";
 import { moreButton } from "./paging.ts";
 
-/** Pending decisions whose card this person may be shown here, oldest first. */
+const PENDING = `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.status = 'pending' AND d.decision_no > ? ORDER BY d.decision_no LIMIT ${PAGE.rows}`;
+
+/** All pending decisions whose card this person may be shown here, oldest first. */
 export function waitingFor(asker: Asker): DecisionRow[] {
-  return asker.tx
-    .all<DecisionRow>(
-      `SELECT ${DECISION_COLUMNS} FROM human_decisions d WHERE d.status = 'pending' ORDER BY d.decision_no LIMIT ${PAGE.rows}`,
-    )
-    .filter((decision) => showableAt(asker, decision) !== undefined);
+  const found: DecisionRow[] = [];
+  for (let after = 0; ;) {
+    const page = asker.tx.all<DecisionRow>(PENDING, after);
+    found.push(...page.filter((decision) => showableAt(asker, decision) !== undefined));
+    if (page.length < PAGE.rows) return found;
+    after = page.at(-1)?.decisionNo ?? 0;
+  }
 }
 
 export function listDecisions(asker: Asker, from: number): OperatorAnswer {
@@ -38,12 +42,11 @@ export function listDecisions(asker: Asker, from: number): OperatorAnswer {
 }
 
 /** Shows a card once more in this chat. */
-export function showAgain(asker: Asker, decisionId: string): ReplyCode {
+export function showHere(asker: Asker, decisionId: string): ReplyCode {
   const { actor, tx } = asker;
   const decision = knownDecision(tx, decisionId);
-  if (decision.status !== "pending") return { code: "decisionOver", title: decision.title };
   const destination = showableAt(asker, decision);
-  if (destination === undefined) return { code: "notOnList" };
-  offerAgain(tx, decision, { destination, silence: null, actor });
-  return { code: "offeredAgain", title: decision.title };
+  return destination === undefined
+    ? { code: "notOnList" }
+    : showAgain(tx, decision, { destination, silence: null, actor });
 }

@@ -6,6 +6,7 @@
  */
 import { CHANNEL_COMMAND, OPERATOR_COMMANDS } from "../../../contracts/decision/operator-codes.ts";
 import { nearest } from "../../../contracts/nearest.ts";
+import { monitorCounts } from "../../monitors/rows.ts";
 import { wellFormed } from "../../decisions/well-formed.ts";
 import { waitingIn } from "../receive-text.ts";
 import type { ServiceFacts } from "../service-facts.ts";
@@ -13,6 +14,7 @@ import type { OperatorAnswer } from "./answer.ts";
 import type { Asker } from "./asker.ts";
 import { askCancel, pause, resume } from "./control.ts";
 import { listDecisions, waitingFor } from "./decisions.ts";
+import { listMonitors } from "./monitors.ts";
 import { listProblems, problemsFor } from "./problems.ts";
 import { describeRun, listRuns, meantRun, openByStatus, stuckRuns } from "./runs.ts";
 
@@ -39,7 +41,7 @@ export function answerCommand(
     case "problems":
       return listProblems(asker, 0);
     case "monitors":
-      return { reply: { code: "noMonitors" } };
+      return listMonitors(asker, 0);
     case "help":
     case "start":
       return help(asker);
@@ -68,8 +70,14 @@ function status(asker: Asker, service: ServiceFacts | undefined): OperatorAnswer
       runs: openByStatus(asker.tx),
       decisions: waitingFor(asker).length,
       problems: problemsFor(asker).length + stuckRuns(asker.tx).length,
+      checks: checksOf(asker),
     },
   };
+}
+
+function checksOf({ tx }: Asker): { total: number; troubled: number; nextAt?: number } {
+  const { nextAt, total, troubled } = monitorCounts(tx);
+  return { total, troubled, ...(nextAt === null ? {} : { nextAt }) };
 }
 
 function help({ origin, tx }: Asker): OperatorAnswer {

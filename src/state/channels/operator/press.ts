@@ -12,8 +12,9 @@ import type { TokenRow } from "../tap.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import type { Asker } from "./asker.ts";
 import { cancel } from "./control.ts";
-import { listDecisions, showAgain } from "./decisions.ts";
+import { listDecisions, showHere } from "./decisions.ts";
 import { pageOf } from "./paging.ts";
+import { listMonitors } from "./monitors.ts";
 import { listProblems, settleProblem } from "./problems.ts";
 import { listRuns } from "./runs.ts";
 
@@ -77,7 +78,7 @@ function use(asker: Asker, effect: EffectRow, key: string, reference: string): P
 }
 
 const DONE: ReadonlySet<ReplyCode["code"]> = new Set([
-  "offeredAgain",
+  "shownAgain",
   "recovered",
   "runKept",
   "runControlled",
@@ -87,7 +88,7 @@ const DONE: ReadonlySet<ReplyCode["code"]> = new Set([
 function perform(asker: Asker, { action, target }: Pressable): Pressed {
   switch (action) {
     case "showAgain":
-      return told(showAgain(asker, target));
+      return told(showHere(asker, target));
     case "arrived":
     case "sendAgain":
     case "drop":
@@ -100,7 +101,7 @@ function perform(asker: Asker, { action, target }: Pressable): Pressed {
     }
     case "more": {
       const { from, list } = pageOf(target);
-      const lists = { decisions: listDecisions, runs: listRuns, problems: listProblems };
+      const lists = { decisions: listDecisions, runs: listRuns, problems: listProblems, monitors: listMonitors };
       return { ...told({ code: "moreBelow" }), answer: lists[list as keyof typeof lists](asker, from) };
     }
   }

@@ -2,12 +2,13 @@
  * What needs somebody: messages whose arrival nobody knows, cards that no destination could show, runs that do not go on. A person
  * settles a message with a button, by the operation that `channel recover` has.
  */
-import { isHoldpointError } from "../../../contracts/errors.ts";
 import { OPERATOR, PAGE } from "../../../contracts/limits.ts";
 import type { ReplyCode } from "../../../contracts/decision/codes.ts";
 import type { OperatorAction } from "../../../contracts/decision/operator-codes.ts";
 import { decisionByNo, isPending } from "../../decisions/rows.ts";
-import { recoverMessage, titleOf } from "../../effects/operator.ts";
+import { titleOf } from "../../effects/operator.ts";
+import { settleBySaying } from "../../effects/settle-by-saying.ts";
+import { runByNo, shortIdOf } from "../../runs/rows.ts";
 import { EFFECT_COLUMNS, effectById, type EffectRow } from "../../effects/rows.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import { mayAnswer, mayName, type Asker } from "./asker.ts";
@@ -20,6 +21,7 @@ const UNDELIVERABLE = `SELECT ${EFFECT_COLUMNS} FROM human_decisions d JOIN effe
     WHERE o.decision_no = d.decision_no AND o.purpose = 'delivery' AND o.status NOT IN ('rejected', 'cancelled'))
   ORDER BY e.effect_no LIMIT ${PAGE.rows}`;
 
+type ProblemList = Extract<ReplyCode, { code: "problemList" }>;
 type Problem = { readonly effect: EffectRow; readonly problem: "inDoubt" | "undeliverable" };
 
 /** Messages that this person may settle: those of the channel, and cards that they may answer themselves. */
@@ -49,11 +51,34 @@ export function listProblems(asker: Asker, from: number): OperatorAnswer {
     at: effect.createdAt,
   }));
   const rows = page.map(({ effect, problem }, at) => buttonsFor(asker, effect, problem, from + at + 1));
-  const runs = from > 0 ? [] : stuckRuns(asker.tx).slice(0, OPERATOR.candidates);
+  const actions = from > 0 ? [] : actionsInDoubt(asker);
+  const told = new Set(actions.map(({ run }) => run));
+  const runs = from > 0 ? [] : stuckRuns(asker.tx).filter(({ run }) => !told.has(run));
   return {
-    reply: { code: "problemList", items, runs, from, total: all.length },
+    reply: {
+      code: "problemList",
+      items,
+      ...(actions.length === 0 ? {} : { actions }),
+      runs: runs.slice(0, OPERATOR.candidates),
+      from,
+      total: all.length,
+    },
     buttons: [...rows, ...moreButton("problems", from + page.length, all.length)],
   };
+}
+
+/** Actions in doubt, oldest first: what happened is said on the server, where it can be looked up. */
+function actionsInDoubt({ tx }: Asker): NonNullable<ProblemList["actions"]> {
+  return tx
+    .all<EffectRow>(
+      `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'ambiguous' AND e.purpose = 'action' ORDER BY e.effect_no LIMIT ${OPERATOR.candidates}`,
+    )
+    .map(({ createdAt, effectType, runNo, shortId }) => ({
+      id: shortId,
+      type: effectType,
+      run: shortIdOf(tx, runByNo(tx, runNo as number).runId),
+      at: createdAt,
+    }));
 }
 
 /** Nothing is sent again for a decision that is over. */
@@ -78,21 +103,7 @@ export function settleProblem(asker: Asker, action: keyof typeof RECOVER, effect
   const { actor, name, origin, tx } = asker;
   const effect = effectById(tx, effectId);
   if (effect === undefined || !maySettle(asker, effect)) return { code: "notOnList" };
-  const wanted = RECOVER[action];
   const via = { by: name ?? null, channel: origin.channel.channelId, updateId: origin.updateId };
-  try {
-    recoverMessage(tx, effect, { action: wanted, part: null, reference: null, actor, via });
-  } catch (error) {
-    // The state is checked before anything is written, so that this refusal leaves nothing behind.
-    if (!isHoldpointError(error) || error.kind !== "effectState") throw error;
-    const decided = effect.decisionNo !== null && !isPending(tx, effect.decisionNo);
-    const reason = wanted === "retry" && decided ? "decided" : "notInDoubt";
-    return { code: "recoverRefused", given: effect.shortId, reason };
-  }
-  return {
-    code: "recovered",
-    id: effect.shortId,
-    action: wanted,
-    title: titleHere(asker, effect).title ?? effect.shortId,
-  };
+  const title = titleHere(asker, effect).title ?? effect.shortId;
+  return settleBySaying(tx, effect, { action: RECOVER[action], actor, name: name ?? null, title, via });
 }
