@@ -79,18 +79,17 @@ function render(content: MessageContent, destination: string): Part[] {
       return renderNotification(notification, { timeZone, language, reference: notification.at });
     }
     case "alert":
-      return [
-        renderAlert(content.alert, {
-          timeZone: content.timeZone,
-          language: content.language,
-          reference: content.alert.at,
-        }),
-      ];
+      // Every attempt shows what is: its one message is never in parts that would have to agree.
+      return [renderAlert(content.alert, alertClock(content))];
     case "reply":
       return [renderReply(content.reply, replyClock(content), content)];
     case "session":
       throw new HoldpointError("protocolRejected", "A message for a session of Pi cannot be sent to a chat.");
   }
+}
+
+function alertClock({ alert, language, timeZone }: Extract<MessageContent, { kind: "alert" }>): Clock {
+  return { timeZone, language, reference: alert.at };
 }
 
 function replyClock({ language, timeZone }: Extract<MessageContent, { kind: "reply" }>): Clock {

@@ -15,14 +15,14 @@ import { RichText } from "./rich.ts";
 /** The messages of a notification, in order: one unless its text is long. The same notification gives the same parts. */
 export function renderNotification(notification: NotificationModel, clock: Clock): Part[] {
   const { notificationGlyph, notificationRepeat, originLine, partOf } = wordsIn(clock.language);
-  const { format, level, message, possibleRepeatOf, runShortId, title, workflowName } = notification;
+  const { format, level, message, possibleRepeatOf, runShortId, severity, title, workflowName } = notification;
   const written = format === "markdown" ? markdownText(message) : inertText(message);
   // Making hidden characters visible may lengthen a text; what is beyond a card's length is cut with a mark.
   const text = cutToUnits(written.text, DECISION.presentationUnits);
   const pieces = cutBody({ text, marks: [], seams: written.seams.filter((at) => at < text.length) });
   return pieces.map((piece, at) => {
     const rich = new RichText();
-    rich.add(`${notificationGlyph(level)} `).add(statusTitle(title ?? workflowName), "bold");
+    rich.add(`${notificationGlyph(level, severity)} `).add(statusTitle(title ?? workflowName), "bold");
     if (pieces.length > 1) rich.add(` \u00b7 ${partOf(at + 1, pieces.length)}`);
     rich.add("\n");
     const body = rich.piece({ text, marks: written.marks }, piece);

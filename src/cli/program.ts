@@ -178,6 +178,31 @@ function build(io: Io, run: Run): Command {
     async () => (await import("./commands/monitors.ts")).monitorCheck,
   );
 
+  const alerts = add(
+    program,
+    "alerts",
+    "list what is wrong outside, and who has taken it",
+    async () => (await import("./commands/alerts.ts")).alertList,
+  ).option("--all", "also what is over");
+  add(
+    alerts,
+    "show <alert>",
+    "everything known about one alert, by its id or key",
+    async () => (await import("./commands/alerts.ts")).alertShow,
+  );
+  add(
+    alerts,
+    "ack <alert>",
+    "take an alert: nobody is reminded of it any more",
+    async () => (await import("./commands/alerts.ts")).alertAck,
+  );
+  add(
+    alerts,
+    "snooze <alert>",
+    "no sound and no reminder of an alert for a time",
+    async () => (await import("./commands/alerts.ts")).alertSnooze,
+  ).option("--minutes <n>", "for how long", "60");
+
   const effect = group("effect", "look at and settle what was done outside");
   add(
     effect,

@@ -79,6 +79,7 @@ export const alertModelSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("closing"),
     ...name,
+    origin: alertOriginSchema.optional(),
     /** The author's sentence for the end. */
     over: z.string().nullable(),
     lines: z.array(alertLineSchema),

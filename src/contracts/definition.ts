@@ -3,6 +3,7 @@
  * workflows are flattened into it: ids of their nodes are paths, `mount/node`.
  */
 import { z } from "zod";
+import { severitySchema } from "./alert.ts";
 import { INCLUDE } from "./limits.ts";
 import { settingsSnapshotSchema } from "./settings.ts";
 
@@ -46,7 +47,15 @@ export const nodeSnapshotSchema = z.strictObject({
     })
     .optional(),
   /** Notifications only. */
-  notify: z.strictObject({ kind: z.enum(["progress", "final"]), audience: z.string().optional() }).optional(),
+  notify: z
+    .strictObject({
+      kind: z.enum(["progress", "final"]),
+      audience: z.string().optional(),
+      severity: severitySchema.optional(),
+      keyed: z.literal(true).optional(),
+      silent: z.literal(true).optional(),
+    })
+    .optional(),
 });
 export type NodeSnapshot = z.infer<typeof nodeSnapshotSchema>;
 

@@ -671,6 +671,50 @@ export const SOURCE = {
   missedCounted: 10_000,
 } as const;
 
+/** Alerts in chat. */
+export const ALERT = {
+  keyUnits: 200,
+  subjectUnits: 120,
+  titleUnits: 200,
+  /** Lines of evidence, and units of all: together with the words around them one message. */
+  lines: 100,
+  linesUnits: 3_200,
+  /** What a line counts that is worded when it is shown: a finding with its detail, a runbook, a repair. */
+  wordedUnits: 300,
+  /** Changes within the window that make an alert unstable: it came, went, and came again. */
+  flapChanges: 3,
+  flapWindowMs: 10 * 60_000,
+  /** So long without a change, and it is stable again. */
+  stableMs: 10 * 60_000,
+  /** Alerts that begin in one chat within the window before the next becomes a list of all. */
+  stormSize: 5,
+  stormWindowMs: 60_000,
+  /** A list takes further alerts until none has joined for this long. */
+  stormQuietMs: 5 * 60_000,
+  /** Alerts in one list: each still has a readable line of the one message. */
+  digestMembers: 100,
+  /** Between two edits of a list that only tell who joined or left. */
+  digestEditMs: 10_000,
+  /** Between two reminders of a list, whose members may want one each. */
+  digestRemindMs: 10 * 60_000,
+  /** What only tells that it lasts is edited at most this often, and more rarely the longer it lasts. */
+  progressMinMs: 60_000,
+  progressMaxMs: 6 * 3_600_000,
+  snoozeMs: 3_600_000,
+  snoozeMaxMs: 7 * 86_400_000,
+  /** Reminders of one episode that an input may ask for are bounded by POLICY.reminders. */
+  dueAtOnce: 64,
+} as const;
+
+/**
+ * How fast alerts and notifications go to one chat. Telegram wants about one message a second in a chat, and at most 20 a minute in a
+ * group: five at once and one every four seconds stay below that in every minute.
+ */
+export const PACE = {
+  chat: { everyMs: 1_000, atOnce: 3 },
+  group: { everyMs: 4_000, atOnce: 5 },
+} as const;
+
 /** Resource managers (CONTRACTS 8). */
 export const RESOURCE = {
   /** Spec and status, as canonical JSON: 1 MiB less the envelope of the frame that carries one of them. */
@@ -705,46 +749,4 @@ export const RESOURCE = {
   backoffJitter: 0.2,
   /** Discovering, loading and `initialStatus`; a person waits for it. */
   resolveMs: 30_000,
-} as const;
-
-/** Alerts in chat. */
-export const ALERT = {
-  keyUnits: 200,
-  subjectUnits: 120,
-  titleUnits: 200,
-  /** Lines of evidence, and units of each: together with all words around them one message. */
-  lines: 8,
-  lineUnits: 400,
-  /** Changes within the window that make an alert unstable: it came, went, and came again. */
-  flapChanges: 3,
-  flapWindowMs: 10 * 60_000,
-  /** So long without a change, and it is stable again. */
-  stableMs: 10 * 60_000,
-  /** Alerts that begin in one chat within the window before the next becomes a list of all. */
-  stormSize: 5,
-  stormWindowMs: 60_000,
-  /** A list takes further alerts until none has joined for this long. */
-  stormQuietMs: 5 * 60_000,
-  /** Alerts in one list: each still has a readable line of the one message. */
-  digestMembers: 100,
-  /** Between two edits of a list that only tell who joined or left. */
-  digestEditMs: 10_000,
-  /** Between two reminders of a list, whose members may want one each. */
-  digestRemindMs: 10 * 60_000,
-  /** What only tells that it lasts is edited at most this often, and more rarely the longer it lasts. */
-  progressMinMs: 60_000,
-  progressMaxMs: 6 * 3_600_000,
-  snoozeMs: 3_600_000,
-  snoozeMaxMs: 7 * 86_400_000,
-  /** Reminders of one episode that an input may ask for are bounded by POLICY.reminders. */
-  dueAtOnce: 64,
-} as const;
-
-/**
- * How fast alerts and notifications go to one chat. Telegram wants about one message a second in a chat, and at most 20 a minute in a
- * group: five at once and one every four seconds stay below that in every minute.
- */
-export const PACE = {
-  chat: { everyMs: 1_000, atOnce: 3 },
-  group: { everyMs: 4_000, atOnce: 5 },
 } as const;

@@ -1,5 +1,6 @@
 /** A notification as a chat shows it: what a run said, and which run it was. Words around it are in renderers/text. */
 import { z } from "zod";
+import { severitySchema } from "./alert.ts";
 import { NOTIFY } from "./limits.ts";
 
 /** How the message of a notification is written, where it is more than text. */
@@ -7,6 +8,8 @@ export const notificationFormatSchema = z.literal("markdown");
 
 export const notificationModelSchema = z.strictObject({
   level: z.enum(["progress", "final"]),
+  /** Left out: info. */
+  severity: severitySchema.optional(),
   workflowName: z.string(),
   title: z.string().nullable(),
   runShortId: z.string(),

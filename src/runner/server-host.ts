@@ -131,11 +131,9 @@ export class ServerHost implements EngineHost {
     return { kind: "parked" };
   }
 
-  async notify(notification: NotificationAsked): Promise<{ index: number }> {
-    const { audience, format, ifConfigured, kind, message, nodeId, step } = notification;
-    const written = format === undefined ? {} : { format };
-    const to = { audience: audience ?? null, ifConfigured };
-    const asked = { type: "notify", step, nodeId, kind, message, ...written, ...to } as const;
+  async notify({ visit: _visit, ...said }: NotificationAsked): Promise<{ index: number }> {
+    const { audience = null, groupKey = null } = said;
+    const asked = { type: "notify", ...said, audience, groupKey } as const;
     const result = accepted(await this.#ask(asked));
     return { index: (result as { index: number }).index };
   }

@@ -125,12 +125,18 @@ export function nodeSnapshot(workflow: string, id: string, node: WorkflowNode): 
     case "sleep":
       return { type: node.type, timeoutMs: null };
     case "notify": {
-      const { audience, kind } = node;
+      const { audience, groupKey, kind, severity, silent } = node;
       return {
         type: "notify",
         timeoutMs: WORKFLOW.nodeTimeoutMs,
-        // Where a function makes it, nobody knows it before.
-        notify: typeof audience === "string" ? { kind, audience } : { kind },
+        // What is not set is left out, so that definitions without it keep their digest; what a function makes, nobody knows before.
+        notify: {
+          kind,
+          ...(typeof audience === "string" ? { audience } : {}),
+          ...(severity === "info" ? {} : { severity }),
+          ...(groupKey === undefined ? {} : { keyed: true as const }),
+          ...(silent ? { silent: true as const } : {}),
+        },
       };
     }
     case "agent": {

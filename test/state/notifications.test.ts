@@ -21,7 +21,14 @@ const TELLING: DefinitionSnapshot = {
 const actor = { type: "human", id: "uid:1" } as const;
 
 function tell(world: World, { claim }: Launch, message = "Half of it is done."): Promise<{ index: number }> {
-  const said = { kind: "progress", message, audience: "both" } as const;
+  const said = {
+    kind: "progress",
+    message,
+    audience: "both",
+    severity: "info",
+    groupKey: null,
+    silent: false,
+  } as const;
   return world.store.notifications.send({ claim, step: 0, nodeId: "tell", access: world.access, ...said });
 }
 
@@ -136,6 +143,9 @@ describe("a notification with an audience", () => {
       kind: "final",
       message: "x",
       audience: null,
+      severity: "info",
+      groupKey: null,
+      silent: false,
       access: world.access,
     } as const;
     const send = (change: object): Promise<unknown> => world.store.notifications.send({ ...base, ...change });

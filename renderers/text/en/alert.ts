@@ -10,9 +10,13 @@ import type {
   Severity,
 } from "../../../src/contracts/alert.ts";
 import type { AlertReply } from "../../../src/contracts/decision/alert-codes.ts";
-import { ALERT } from "../../../src/contracts/limits.ts";
+import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
+import { inert } from "../../../src/contracts/decision/inert.ts";
+import { ALERT, MONITOR } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
+import { originLine } from "./card.ts";
 import { findingPhrase } from "./findings.ts";
+import { notificationGlyph } from "./notification.ts";
 import { clock, day, duration } from "./time.ts";
 import { byName, CUT, quote, short, upperFirst } from "./words.ts";
 
@@ -59,11 +63,14 @@ export function alertHeading(alert: AlertModel): {
   switch (alert.kind) {
     case "card": {
       const text = alert.state === "flapping" ? `${subjectOf(alert)} keeps changing` : alertTitle(alert);
-      const rest: Phrase = alert.state === "recovered" ? [" \u00b7 over"] : [];
-      return { glyph: glyphOf(alert), text, rest };
+      if (isReport(alert))
+        return { glyph: GLYPH[alert.severity], text, rest: alert.state === "recovered" ? [" \u00b7 done"] : [] };
+      return { glyph: glyphOf(alert), text, rest: alert.state === "recovered" ? [" \u00b7 over"] : [] };
     }
     case "closing":
-      return { glyph: OVER, text: overTitle(alert), rest: [] };
+      return isReport(alert)
+        ? { glyph: notificationGlyph("final", alert.severity), text: alertTitle(alert), rest: [] }
+        : { glyph: OVER, text: overTitle(alert), rest: [] };
     case "reminder":
       return { glyph: GLYPH[alert.severity], text: `Still: ${alertTitle(alert)}`, rest: [] };
     case "digest": {
@@ -97,7 +104,7 @@ function overTitle(alert: Kind<"closing">): string {
 
 /** A line of evidence. */
 export function alertLine(line: AlertLine): Phrase {
-  if (typeof line === "string") return [short(line, ALERT.lineUnits)];
+  if (typeof line === "string") return [inert(line).trimEnd()];
   if ("finding" in line) {
     const [first = "", ...rest] = findingPhrase(line.finding);
     const often = line.checks === undefined || line.checks === 1 ? "" : ` in ${line.checks} checks`;
@@ -105,7 +112,7 @@ export function alertLine(line: AlertLine): Phrase {
   }
   if ("changes" in line)
     return [`Changed ${line.changes} times in ${duration(line.spanMs)}. Quiet until it is stable.`];
-  if ("runbook" in line) return [`Runbook: ${short(line.runbook, ALERT.lineUnits)}`];
+  if ("runbook" in line) return [`Runbook: ${short(line.runbook, MONITOR.runbookChars)}`];
   return [repairLine(line)];
 }
 
@@ -113,6 +120,24 @@ function repairLine({ by, error, repair, run }: Extract<AlertLine, { repair: unk
   const who = by === undefined ? " by its own authority" : byName(by);
   if (repair === "refused") return `The repair could not be started: ${short(error ?? "", CUT.reason)}`;
   return repair === "wanted" ? `A repair is wanted${who}.` : `Repair started${who}: run ${short(run ?? "", CUT.run)}.`;
+}
+
+/** What a workflow reports is its own story, and no condition of something outside. */
+function isReport({ origin: given }: { readonly origin?: AlertOrigin | undefined }): boolean {
+  return given?.kind === "workflow";
+}
+
+/** Made visible, a text may be much longer than it was; together they keep within one message. */
+function linesOf(lines: readonly AlertLine[]): Phrase[] {
+  const phrases: Phrase[] = [];
+  let room: number = ALERT.linesUnits;
+  for (const line of lines) {
+    const phrase = alertLine(line).map((piece) => (typeof piece === "string" ? cutToUnits(piece, room) : piece));
+    phrases.push(phrase);
+    room -= phrase.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length : 20), 1);
+    if (room < 1) break;
+  }
+  return phrases;
 }
 
 /** The lines under the first one. */
@@ -127,9 +152,11 @@ export function alertBody(alert: AlertModel): Phrase[] {
 function bodyOf(alert: AlertModel): Phrase[] {
   switch (alert.kind) {
     case "card":
-      return [...alert.lines.map(alertLine), ...standing(alert), ...doneLines(alert), ...origin(alert.origin)];
+      return [...linesOf(alert.lines), ...standing(alert), ...doneLines(alert), ...origin(alert.origin)];
     case "closing":
-      return [span(alert), ...unstable(alert), ...alert.lines.map(alertLine)];
+      return isReport(alert)
+        ? [...linesOf(alert.lines), ...origin(alert.origin)]
+        : [span(alert), ...unstable(alert), ...linesOf(alert.lines)];
     case "reminder":
       return [reminder(alert)];
     case "digest":
@@ -155,6 +182,7 @@ function bodyOf(alert: AlertModel): Phrase[] {
 
 function standing(alert: Kind<"card">): Phrase[] {
   const { at, changes, holds, seen, since, state, until } = alert;
+  if (isReport(alert)) return [];
   if (state === "recovered")
     return [["It lasted ", duration((until ?? at) - since), ": ", day(since), " to ", clock(until ?? at), "."]];
   if (state === "flapping") {
@@ -178,8 +206,8 @@ function doneLines({ acknowledged, repair, snoozed, state }: Kind<"card">): Phra
 
 function origin(given: AlertOrigin | undefined): Phrase[] {
   if (given === undefined) return [];
-  const run = given.run === undefined ? "" : ` \u00b7 run ${short(given.run, CUT.run)}`;
-  return [[`${given.kind} ${short(given.name, CUT.workflow)}${run}`]];
+  if (given.kind === "workflow") return [[originLine(given.name, given.run ?? "")]];
+  return [[`monitor ${short(given.name, CUT.workflow)}`]];
 }
 
 /** "It was down from 03:10 to 03:25; the alert could not be delivered then." */

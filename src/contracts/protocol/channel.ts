@@ -72,7 +72,7 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("alert"),
     alert: alertModelSchema,
-    /** The configured zone for times in it. */
+    /** For times that a client cannot show in the reader's own zone. */
     timeZone: z.string(),
     /** Of the reader; left out: English. */
     language: languageSchema.optional(),

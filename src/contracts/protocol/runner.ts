@@ -11,6 +11,7 @@
  * `…Ref` instead of `…`; what the server hands over that way is fetched with `content.read`.
  */
 import { z } from "zod";
+import { severitySchema } from "../alert.ts";
 import { definitionSnapshotSchema, effectRecoverySchema, sourceFileSchema } from "../definition.ts";
 import { includeTransitionSchema, mountStateSchema } from "../include.ts";
 import { ADVANCE, CONTENT, NOTIFY } from "../limits.ts";
@@ -327,6 +328,9 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     message: z.string().max(NOTIFY.messageChars),
     format: notificationFormatSchema.optional(),
     audience: z.string().nullable(),
+    severity: severitySchema,
+    groupKey: z.string().nullable(),
+    silent: z.boolean(),
     /** An audience that is not configured is none. */
     ifConfigured: z.boolean(),
   }),

@@ -63,7 +63,7 @@ export async function take(
       return { result: { wakeAt }, parks: true };
     }
     case "notify": {
-      const { audience, format, ifConfigured, kind, message, nodeId, step } = frame;
+      const { audience, format, groupKey, ifConfigured, kind, message, nodeId, severity, silent, step } = frame;
       const { index } = await store.notifications.send({
         claim,
         step,
@@ -72,6 +72,9 @@ export async function take(
         message,
         format: format ?? null,
         audience,
+        severity,
+        groupKey,
+        silent,
         ifConfigured,
         access: access(),
       });

@@ -1,5 +1,6 @@
 /** What becomes of a change of an alert in its chats: a new message, an edit, or its place in the list of a storm. */
 import { chatsOf } from "../../contracts/config.ts";
+import { ALERT } from "../../contracts/limits.ts";
 import { progressEvery, type Said } from "../../alert/index.ts";
 import { audienceNamed, own, type Access } from "../decisions/access.ts";
 import type { Tx } from "../tx.ts";
@@ -24,7 +25,7 @@ export function announce(tx: Tx, alert: AlertRow, episode: EpisodeRow, said: Sai
       return touch(tx, episode, null);
     case "same":
     case "flapped":
-      return touch(tx, episode, progressEvery(tx.now - episode.since));
+      return touch(tx, episode, everyFor(tx, episode));
     case "quiet":
       if (episode.acknowledgedAt !== null || episode.snoozedUntil !== null)
         withdraw(tx, waiting(tx, episode, "reminder"));
@@ -37,6 +38,11 @@ export function announce(tx: Tx, alert: AlertRow, episode: EpisodeRow, said: Sai
       for (const destination of told(tx, alert, episode, access)) remind(tx, alert, episode, said, destination);
       if (said === "snoozeOver") touch(tx, episode, null);
   }
+}
+
+/** What a workflow says is news each time; that a condition lasts is told more rarely the longer it does. */
+function everyFor(tx: Tx, { facts, since }: EpisodeRow): number {
+  return facts.origin?.kind === "workflow" ? ALERT.progressMinMs : progressEvery(tx.now - since);
 }
 
 function open(tx: Tx, alert: AlertRow, episode: EpisodeRow, said: Said, destination: string): void {
@@ -62,6 +68,12 @@ function close(tx: Tx, alert: AlertRow, episode: EpisodeRow, access: Access): vo
   touch(tx, episode, null);
 }
 
+/** It is news no more: what shows it says so, and nothing new is sent. */
+export function endQuietly(tx: Tx, episode: EpisodeRow): void {
+  withdraw(tx, [...waiting(tx, episode, "reminder"), ...standing(tx, episode, null)]);
+  touch(tx, episode, null);
+}
+
 function remind(tx: Tx, alert: AlertRow, episode: EpisodeRow, said: Said, destination: string): void {
   const list = digestsWith(tx, episode).find((digest) => digest.destination === destination);
   if (list !== undefined) return remindDigest(tx, list);
@@ -73,13 +85,12 @@ function remind(tx: Tx, alert: AlertRow, episode: EpisodeRow, said: Said, destin
 
 /** Edits what shows the episode. `every` as for an edit. */
 function touch(tx: Tx, episode: EpisodeRow, every: number | null): void {
-  const { revision } = episode;
-  const shown = shownOf(tx, episode);
-  // As long as it lasts the newest one of a chat stands for it; in the end all of them lose their buttons.
-  const newest = new Map(shown.map(({ destination, effectNo }) => [destination, effectNo]));
-  for (const message of shown)
+  // As long as it lasts the newest one of a chat stands for it, also while that is on its way; in the end all of them lose their buttons.
+  const stand = standing(tx, episode, null).filter(({ status }) => status !== "rejected" && status !== "cancelled");
+  const newest = new Map(stand.map(({ destination, effectNo }) => [destination, effectNo]));
+  for (const message of shownOf(tx, episode))
     if (episode.endedAt !== null || newest.get(message.destination) === message.effectNo)
-      edit(tx, episode, message, { every, revision });
+      edit(tx, episode, message, { every, revision: episode.revision });
   memberChanged(tx, episode);
 }
 

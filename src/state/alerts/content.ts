@@ -1,11 +1,11 @@
 /** What a message of an alert shows when an attempt is given out: computed from its rows, so that nothing old is ever sent. */
-import { alertButtons, type AlertModel } from "../../contracts/alert.ts";
+import { alertButtons, type AlertModel, type AlertOrigin } from "../../contracts/alert.ts";
 import type { MessageContent } from "../../contracts/protocol/channel.ts";
 import type { EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { digestByNo, membersOf } from "./digests.ts";
 import { isTouched, standing, type About, type AlertRequest, type MessageKind } from "./messages.ts";
-import { alertByNo, episodeOf, type EpisodeRow } from "./rows.ts";
+import { alertByNo, episodeOf, type EpisodeRow, type Facts } from "./rows.ts";
 
 interface MessageRow {
   readonly effectNo: number;
@@ -95,11 +95,14 @@ function modelOf(tx: Tx, kind: MessageKind, about: About, request: AlertRequest,
   const { condition, subject, title } = episode.facts;
   const name = { severity: episode.severity, subject, condition, title };
   const { changes, since } = episode;
+  const origin = originOf(episode.facts);
   switch (kind) {
     case "closing":
       return {
         kind,
         ...name,
+        severity: episode.ending?.severity ?? episode.severity,
+        ...origin,
         over: episode.ending?.title ?? null,
         lines: [...(episode.ending?.lines ?? [])],
         since,
@@ -136,7 +139,7 @@ function card(
     kind: "card",
     ...name,
     lines: [...facts.lines],
-    ...(facts.origin === null ? {} : { origin: facts.origin }),
+    ...originOf(facts),
     since,
     at: tx.now,
     seen,
@@ -148,6 +151,10 @@ function card(
     ...(snoozedUntil === null || snoozedUntil <= tx.now ? {} : { snoozed: { ...by(snoozedBy), until: snoozedUntil } }),
     ...(facts.repair ? { repair: asked(episode) } : {}),
   };
+}
+
+function originOf({ origin }: Facts): { origin?: AlertOrigin } {
+  return origin === null ? {} : { origin };
 }
 
 function asked({ repairAskedAt, repairAskedBy }: EpisodeRow): { asked?: { by?: string; at: number } } {

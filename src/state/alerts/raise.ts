@@ -161,7 +161,13 @@ export function checkLines(lines: readonly AlertLine[]): void {
     throw new HoldpointError("alertInvalid", `An alert has ${lines.length} lines; the limit is ${ALERT.lines}.`, {
       details: { limit: ALERT.lines, seen: lines.length },
     });
-  for (const line of lines) if (typeof line === "string") bounded("line", line, ALERT.lineUnits);
+  const units = lines.reduce((sum, line) => sum + (typeof line === "string" ? line.length : ALERT.wordedUnits) + 1, 0);
+  if (units > ALERT.linesUnits)
+    throw new HoldpointError(
+      "alertInvalid",
+      `The lines of an alert have ${units} characters; the limit is ${ALERT.linesUnits}.`,
+      { details: { limit: ALERT.linesUnits, seen: units } },
+    );
 }
 
 /** What is no text was bounded where it was made. */

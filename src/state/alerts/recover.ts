@@ -1,5 +1,5 @@
 /** `alerts.recover`: the condition of an alert does not hold any more. Of one that is not open, nothing becomes. */
-import type { AlertLine } from "../../contracts/alert.ts";
+import type { AlertLine, Severity } from "../../contracts/alert.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { ALERT } from "../../contracts/limits.ts";
 import { recovered } from "../../alert/index.ts";
@@ -20,6 +20,10 @@ export interface RecoverInput {
   readonly lines?: readonly AlertLine[];
   /** When it ended, milliseconds since the epoch; left out: now. */
   readonly at?: number | null;
+  /** Of a workflow's last word. */
+  readonly severity?: Severity;
+  /** Left out: as the alert was. */
+  readonly loud?: boolean;
   readonly actor?: Actor;
 }
 
@@ -41,7 +45,9 @@ export function recoverAlert(tx: Tx, input: RecoverInput): AlertOutcome {
   const shown = changeEpisode(
     tx,
     episode,
-    said === "recovered" ? { ended_at: endOf(input, episode.since, tx.now), ending } : { changes: state.flaps, ending },
+    said === "recovered"
+      ? { ended_at: endOf(input, episode.since, tx.now), ending, ...loudness(input) }
+      : { changes: state.flaps, ending },
   );
   tx.event(alert.resourceNo, {
     type: `alert.${said}`,
@@ -52,10 +58,18 @@ export function recoverAlert(tx: Tx, input: RecoverInput): AlertOutcome {
   return { alertId, episode: alert.episode, said };
 }
 
-function endingOf({ lines = [], title = null }: RecoverInput): Ending {
+function loudness({ loud }: RecoverInput): { loud?: number } {
+  return loud === undefined ? {} : { loud: loud ? 1 : 0 };
+}
+
+function endingOf({ lines = [], severity, title = null }: RecoverInput): Ending {
   if (title !== null) bounded("title", title, ALERT.titleUnits);
   checkLines(lines);
-  return { title: title === null ? null : wellFormed(title), lines: lines.map(wellFormedLine) };
+  return {
+    severity: severity ?? null,
+    title: title === null ? null : wellFormed(title),
+    lines: lines.map(wellFormedLine),
+  };
 }
 
 function endOf({ at }: RecoverInput, since: number, now: number): number {

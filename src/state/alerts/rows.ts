@@ -31,6 +31,8 @@ export interface Facts extends Omit<AlertName, "severity"> {
 }
 
 export interface Ending {
+  /** Of a workflow's last word; null: of what has ended. */
+  readonly severity: Severity | null;
   readonly title: string | null;
   readonly lines: readonly AlertLine[];
 }

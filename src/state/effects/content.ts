@@ -18,7 +18,7 @@ import type { Tx } from "../tx.ts";
 import { messageContent } from "../sessions/messages.ts";
 import { alertEdit, alertFrame } from "../alerts/content.ts";
 import type { AlertRequest } from "../alerts/messages.ts";
-import { notificationContent } from "../notifications/content.ts";
+import { isSilent, notificationContent } from "../notifications/content.ts";
 import { partByReference } from "./part-rows.ts";
 import { attemptOf, effectByNo, type EffectRow } from "./rows.ts";
 
@@ -107,7 +107,8 @@ export function frameOf(
         repeatOf: copy.repeatOf,
         timeZone: copy.timeZone ?? "UTC",
       });
-      return { ...POST, content, replyTo: null };
+      const silent = isSilent(tx, notificationId) ? { silent: true as const } : {};
+      return { ...POST, content, replyTo: null, ...silent };
     }
     case "message":
       return { ...POST, content: messageContent(tx, effect), replyTo: null };

@@ -2,6 +2,7 @@
  * `notifications.send`: a passive message of a run, stored once for each node and visit with its number in the run. With an
  * audience, one message goes to each of its destinations, as an effect like every visible message.
  */
+import type { Severity } from "../../contracts/alert.ts";
 import { chatsOf, parseDestination, sessionDestination } from "../../contracts/config.ts";
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { cutToUnits } from "../../contracts/decision/graphemes.ts";
@@ -11,6 +12,7 @@ import { NOTIFY } from "../../contracts/limits.ts";
 import { ensureChannel } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import { audienceNamed, type Access } from "../decisions/access.ts";
+import { tellKeyed } from "./keyed.ts";
 import { insertEffect } from "../effects/rows.ts";
 import { claimedRun, openAttempt, type RunRow, runnerActor } from "../runs/rows.ts";
 import { bindingOf } from "../sessions/bindings.ts";
@@ -31,6 +33,11 @@ export interface SendInput {
   readonly audience: string | null;
   /** An audience that is not configured is none, instead of an error. */
   readonly ifConfigured?: boolean;
+  /** Left out: info. */
+  readonly severity?: Severity;
+  /** With it, messages of this run under the same key are one thing: edited, and closed by the final one. */
+  readonly groupKey?: string | null;
+  readonly silent?: boolean;
   readonly access: Access;
 }
 
@@ -39,7 +46,7 @@ export interface SendInput {
  * may have been read. Throws `claimLost`, `protocolRejected`, `audienceUnknown`, `outputTooLarge`.
  */
 export const send = defineCommand("notifications.send", (tx, input: SendInput): { index: number } => {
-  const { access, claim, format = null, kind, message, nodeId } = input;
+  const { access, claim, format = null, groupKey = null, kind, message, nodeId, severity = "info" } = input;
   const there = input.ifConfigured !== true || Object.hasOwn(access.audiences, input.audience ?? "");
   const audience = there ? input.audience : null;
   const run = claimedRun(tx, claim);
@@ -50,13 +57,13 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
       `Node "${nodeId}" (step ${input.step}) of run ${run.runId} is not the one that is being executed.`,
     );
   }
-  if (message.length > NOTIFY.messageChars) {
+  const limit = groupKey === null ? NOTIFY.messageChars : NOTIFY.keyedChars;
+  if (message.length > limit)
     throw new HoldpointError(
       "outputTooLarge",
-      `The message of node "${nodeId}" has ${message.length} characters; the limit is ${NOTIFY.messageChars}.`,
-      { details: { limit: NOTIFY.messageChars, seen: message.length } },
+      `The message of node "${nodeId}" has ${message.length} characters; the limit is ${limit}${groupKey === null ? "" : " for one with a groupKey"}.`,
+      { details: { limit, seen: message.length } },
     );
-  }
   const stored = tx.get<{ number: number }>(
     'SELECT notification_index AS "number" FROM notifications WHERE run_no = ? AND node_id = ? AND visit = ?',
     run.runNo,
@@ -69,8 +76,8 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
   const index =
     tx.get<{ count: number }>('SELECT count(*) AS "count" FROM notifications WHERE run_no = ?', run.runNo)?.count ?? 0;
   tx.run(
-    `INSERT INTO notifications (notification_id, run_no, notification_index, node_id, visit, kind, message, format, audience, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO notifications (notification_id, run_no, notification_index, node_id, visit, kind, message, format, audience, severity, group_key, silent, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     notificationId,
     run.runNo,
     index,
@@ -80,6 +87,9 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     tx.pack(message),
     format,
     audience,
+    severity,
+    groupKey,
+    input.silent === true ? 1 : 0,
     tx.now,
   );
   tx.event(run.resourceNo, {
@@ -90,6 +100,7 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
   const session = bindingOf(tx, run.runNo);
   if (session !== undefined)
     post(tx, run, { notificationId, nodeId, destination: sessionDestination(session.sessionId) });
+  if (audience !== null && groupKey !== null && tellKeyed(tx, run, { ...input, audience, groupKey })) return { index };
   // A run without a session has nobody there to tell.
   for (const destination of chatsOf(destinations)) post(tx, run, { notificationId, nodeId, destination });
   return { index };

@@ -2,6 +2,7 @@
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ContentRef } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
+import { endReportsOf } from "../alerts/run-ended.ts";
 import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
@@ -61,5 +62,6 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
   queueStory(tx, run.runNo);
   queueEnding(tx, run);
   unbind(tx, run.runNo);
+  endReportsOf(tx, run.runId);
   return epoch;
 }

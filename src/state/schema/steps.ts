@@ -100,6 +100,10 @@ CREATE TABLE notifications (
   message TEXT NOT NULL,
   format TEXT CHECK (format = 'markdown'),
   audience TEXT,
+  severity TEXT NOT NULL CHECK (severity IN ('info','warning','critical')),
+  -- With a key it is told by an alert (schema/alerts.ts), which later ones edit.
+  group_key TEXT,
+  silent INTEGER NOT NULL CHECK (silent IN (0, 1)),
   created_at INTEGER NOT NULL,
   UNIQUE (run_no, notification_index),
   UNIQUE (run_no, node_id, visit)

@@ -5,6 +5,7 @@
  * Any promise may stay pending for ever after the run was stopped; a rejection other than those named ends the run's
  * execution with that error.
  */
+import type { Severity } from "../../contracts/alert.ts";
 import type { AgentStep } from "../../contracts/agent-step.ts";
 import type { CommandResult, CommandSpec, CommandStream } from "../../contracts/command.ts";
 import type { EffectRecovery } from "../../contracts/definition.ts";
@@ -88,6 +89,10 @@ export interface NotificationAsked {
   readonly format?: "markdown" | undefined;
   /** Whom it is sent to in chat; without it the origin session only. */
   readonly audience: string | undefined;
+  readonly severity: Severity;
+  /** Under the same key, messages of the run are one thing. */
+  readonly groupKey: string | undefined;
+  readonly silent: boolean;
   /** An audience that is not configured is none. */
   readonly ifConfigured: boolean;
 }

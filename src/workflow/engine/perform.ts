@@ -114,13 +114,27 @@ export function performNotify(node: NotifyNode, performance: Performance): Promi
         { details: { limit: NOTIFY.messageChars, seen: message.length } },
       );
     }
-    const { format, ifConfigured, kind } = node;
+    const { format, ifConfigured, kind, severity, silent } = node;
     const audience: unknown = (await describe(performance, node.audience, WORKFLOW.nodeTimeoutMs)) ?? undefined;
     if (audience !== undefined && typeof audience !== "string") throw notText("audience", nodeId, audience);
+    const groupKey: unknown = await describe(performance, node.groupKey, WORKFLOW.nodeTimeoutMs);
+    if (groupKey !== undefined && typeof groupKey !== "string") throw notText("groupKey", nodeId, groupKey);
     const written = format === undefined ? {} : { format };
-    const asked = { step, nodeId, visit, kind, message, audience, ifConfigured, ...written };
     needed(host, "notify", `Notification "${nodeId}"`);
     await wait(host.barrier());
+    const asked = {
+      step,
+      nodeId,
+      visit,
+      kind,
+      message,
+      audience,
+      ifConfigured,
+      severity,
+      groupKey,
+      silent,
+      ...written,
+    };
     const stored = await wait(host.notify?.(asked) ?? never());
     return outputOf({ kind: "returned", value: { kind, message, index: stored.index } }, nodeId);
   });

@@ -96,6 +96,30 @@ describe("an alert", () => {
     expect(chat.in()[0]).toMatchObject({ tokens: {}, edits: 1 });
   });
 
+  it("that ends after it was given out and before its first byte is not sent", async () => {
+    const chat = await Chat.open();
+    await chat.raise();
+    const perform = await chat.mustNext();
+    await chat.recover();
+    expect(await chat.dispatch(perform)).toEqual({ go: false });
+    await chat.pass(MINUTE);
+    expect(chat.heads()).toEqual(["\u{1F7E2} shop.example is up again"]);
+    expect(chat.in()[0]?.text).toContain("could not be delivered then");
+  });
+
+  it("shows what it was given and nothing more, in one message, however hostile", async () => {
+    const chat = await Chat.open();
+    const evil = "<script>&_*[x](http://evil)\u202e\u0000";
+    await chat.raise({ subject: evil, lines: [evil, "\u202e".repeat(3_000)] });
+    await chat.pass(0);
+    const [message] = chat.in();
+    expect(message?.text.startsWith("\u{1F534} <script>&_*[x](http://evil)\u27e8U+202E\u27e9\u2400 is down\n")).toBe(
+      true,
+    );
+    expect(message?.text.length).toBeLessThanOrEqual(4_096);
+    for (const hidden of ["\u202e", "\u0000"]) expect(message?.text).not.toContain(hidden);
+  });
+
   it("began in the past when it did: what changed while the server was down is told", async () => {
     const chat = await Chat.open();
     await chat.raise({ since: chat.clock.at - 2 * HOUR });
@@ -123,8 +147,8 @@ describe("an alert", () => {
   it("is refused with the field and its limit", async () => {
     const chat = await Chat.open();
     await expect(chat.raise({ subject: " " })).rejects.toMatchObject({ kind: "alertInvalid" });
-    await expect(chat.raise({ lines: ["x".repeat(401)] })).rejects.toMatchObject({
-      details: { limit: 400, seen: 401 },
+    await expect(chat.raise({ lines: ["x".repeat(3_200)] })).rejects.toMatchObject({
+      details: { limit: 3_200, seen: 3_201 },
     });
     await expect(chat.raise({ since: chat.clock.at + 1 })).rejects.toMatchObject({ kind: "alertInvalid" });
     await expect(chat.raise({ audience: "nobody" })).rejects.toMatchObject({ kind: "audienceUnknown" });
