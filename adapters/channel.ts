@@ -111,6 +111,10 @@ export class AdapterLoop {
       case "verdict":
         this.#inbox.verdict(frame);
         break;
+      case "link.view":
+      case "link.reply":
+        this.#transport?.converse?.(frame);
+        break;
       case "ping":
         this.#send({ type: "pong" });
         break;
@@ -149,7 +153,11 @@ export class AdapterLoop {
   async #open(launch: ChannelLaunch): Promise<Transport | null> {
     const secret = launch.tokenFile === null ? null : readSecret(launch.tokenFile);
     this.#redact = redactor(secret);
-    const transport = await this.#connect(launch, secret, { closing: this.#closing.signal, note: this.#note });
+    const transport = await this.#connect(launch, secret, {
+      closing: this.#closing.signal,
+      note: this.#note,
+      report: (frame) => this.#send(frame),
+    });
     if (this.#polling.signal.aborted) {
       transport.close();
       return null;

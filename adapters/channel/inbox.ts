@@ -25,6 +25,12 @@ export class Inbox {
       this.#waiting = { updateId: update.updateId, resolve };
     });
     this.#offer(update);
+    if (update.kind === "choice") {
+      // Its sender waits for the verdict, however long that takes.
+      const { ack, timeZone, verdict: word } = await verdict;
+      if (ack !== null) void transport.acknowledge(update, { code: ack, timeZone, verdict: word });
+      return;
+    }
     if (update.kind !== "answer") {
       await verdict;
       return;

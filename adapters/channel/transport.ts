@@ -8,6 +8,7 @@ import { HoldpointError } from "../../src/contracts/errors.ts";
 import type {
   AttemptOutcome,
   ChannelLaunch,
+  FromAdapter,
   Inbound,
   Perform,
   ToAdapter,
@@ -17,11 +18,13 @@ import type {
 export interface Ack {
   readonly code: NonNullable<Extract<ToAdapter, { type: "verdict" }>["ack"]>;
   readonly timeZone: string;
+  /** The server's word for it. */
+  readonly verdict?: string;
   readonly language?: Language | undefined;
 }
 
-/** A pressed button: the one kind of update whose sender waits for an acknowledgement. */
-export type Tap = Extract<Inbound, { kind: "answer" }>;
+/** A pressed button, or an answer in a session: the updates whose sender waits for an acknowledgement. */
+export type Tap = Extract<Inbound, { kind: "answer" | "choice" }>;
 
 /** What is known about one call that shows, changes or removes a message. */
 export interface SendResult {
@@ -60,6 +63,8 @@ export interface Transport {
   waiting?(): Promise<number | null>;
   /** Tells the person who tapped. Never throws: the answer stands, also when its toast is lost. */
   acknowledge(tap: Tap, ack: Ack): Promise<void>;
+  /** What the server says to a session, where the channel is a conversation. */
+  converse?(frame: Extract<ToAdapter, { type: "link.view" | "link.reply" }>): void;
   /** Lets go of connections; calls under way may be abandoned. */
   close(): void;
 }
@@ -70,6 +75,8 @@ export interface ChannelEvents {
   readonly closing: AbortSignal;
   /** One line for the diagnostic log of the child; secrets are taken out. */
   note(text: string): void;
+  /** What a session reports, where the channel is a conversation. */
+  report?(frame: Extract<FromAdapter, { type: "link.open" | "link.closed" | "link.report" }>): void;
 }
 
 export type Connect = (launch: ChannelLaunch, secret: string | null, events: ChannelEvents) => Promise<Transport>;

@@ -64,6 +64,7 @@ function withNote(text: string, language: Language | undefined): string {
 }
 
 function languageOf(content: MessageContent): Language | undefined {
+  if (content.kind === "session") return undefined;
   return content.kind === "card" ? content.card.language : content.language;
 }
 
@@ -82,6 +83,8 @@ function render(content: MessageContent, destination: string): Part[] {
       return [renderAlert(content.alert, alertClock(content))];
     case "reply":
       return [renderReply(content.reply, replyClock(content), content)];
+    case "session":
+      throw new HoldpointError("protocolRejected", "A message for a session of Pi cannot be sent to a chat.");
   }
 }
 
@@ -105,7 +108,7 @@ function markupOf(content: MessageContent, part: Part): Arguments | null {
     const placeholder = cutToUnits(content.prompt.placeholder, TELEGRAM.placeholderChars);
     return { force_reply: true, ...(placeholder === "" ? {} : { input_field_placeholder: placeholder }) };
   }
-  if (content.kind === "notification") return null;
+  if (content.kind === "notification" || content.kind === "session") return null;
   return keyboardOf(part, content.tokens);
 }
 

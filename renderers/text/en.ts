@@ -7,5 +7,8 @@ export { findingPhrase } from "./en/findings.ts";
 export { voteLines } from "./en/notices.ts";
 export * from "./en/notification.ts";
 export * from "./en/operator.ts";
+export * as pi from "./en/pi.ts";
+export * as piCommands from "./en/pi-commands.ts";
 export * from "./en/reply.ts";
 export { plain, writeTime } from "./en/time.ts";
+export * from "./en/session.ts";

@@ -25,6 +25,8 @@ export interface ConnectOptions {
   readonly onStarting?: (() => void) | undefined;
   /** Entry of the server to start; for tests. */
   readonly serverEntry?: string | undefined;
+  /** Tells which Node starts the server; default: the one of this process. */
+  readonly serverProgram?: (() => Promise<string>) | undefined;
 }
 
 export interface HoldpointClient {
@@ -133,6 +135,7 @@ class Client implements HoldpointClient {
         socketPath: this.#socketPath,
         clientId: this.clientId,
         entry: this.#options.serverEntry,
+        program: await this.#options.serverProgram?.(),
         mayIdleOut: true,
       });
     }

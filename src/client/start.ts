@@ -35,6 +35,8 @@ export interface StartOptions {
   readonly clientId: string;
   /** Default: `serverEntry()`. */
   readonly entry?: string | undefined;
+  /** The Node that runs it. Default: the one of this process. */
+  readonly program?: string | undefined;
   /** Default CLIENT.startMs. */
   readonly timeoutMs?: number | undefined;
   /**
@@ -113,7 +115,7 @@ function spawnDetached(options: StartOptions): ChildProcess {
   // An agent may have started this client; the server it finds is not part of that agent and must not end with it.
   delete env[MARK_VARIABLE];
   try {
-    return spawn(process.execPath, [options.entry ?? serverEntry()], {
+    return spawn(options.program ?? process.execPath, [options.entry ?? serverEntry()], {
       // The home, not the caller's folder: a server must not keep a project folder (or a mount) busy.
       cwd: options.home,
       detached: true,

@@ -23,7 +23,7 @@ const personSchema = z.strictObject({
   timeZone: z.string().optional(),
   /** Of what is sent to this person alone. */
   language: languageSchema.optional(),
-  /** Users of this machine that are this person, for answers at the server's own terminal: `uid:1000`. */
+  /** Users of this machine that are this person, for answers at the server's own terminal and in Pi: `uid:1000`. */
   terminal: z
     .array(z.string().regex(/^uid:[0-9]{1,10}$/, 'must be "uid:" and the number that `id -u` prints'))
     .optional(),
@@ -74,7 +74,10 @@ const audiencePolicySchema = z.strictObject({
 });
 
 const audienceSchema = z.strictObject({
-  /** `telegram:<profile>/<chat>[/<topic>]`: each gets the card. `terminal`: may be decided at the server's own terminal. */
+  /**
+   * `telegram:<profile>/<chat>[/<topic>]`: each gets the card. `pi`: the Pi session that the run was started from gets it, and it may be
+   * answered in Pi. `terminal`: may be decided at the server's own terminal.
+   */
   destinations: z.array(z.string().min(1).max(300)).min(1).max(20),
   /** Who may answer; left out: everybody whom the profile allows. */
   people: z.array(name).min(1).optional(),
@@ -109,6 +112,8 @@ const metricsSchema = z.strictObject({
   port: z.number().int().min(1).max(65_535),
 });
 
+const key = z.string().min(1).max(40).nullable();
+
 const webhooksSchema = z.strictObject({
   port: z.number().int().min(1).max(65_535),
   /** An address of this machine; another than a loopback one needs `allowRemote`. */
@@ -124,6 +129,12 @@ const piSchema = z.strictObject({
   command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
   /** Pi's own folder (settings, models, login); left out: Pi's default. */
   agentDir: z.string().startsWith("/", "must be an absolute path").optional(),
+  /** Whether a program that drives Pi over RPC may answer decisions; left out: only what is typed in Pi, or chosen in its dialog. */
+  rpcAnswers: z.boolean().optional(),
+  /** Keys inside Pi, as Pi names them (`shift+up`); null: none. */
+  shortcuts: z
+    .strictObject({ scrollUp: key.optional(), scrollDown: key.optional(), answer: key.optional() })
+    .optional(),
 });
 
 export const configSchema = z.strictObject({
@@ -176,13 +187,28 @@ export interface Destination {
  */
 export const TERMINAL = "terminal";
 
+/** The destination that stands for the Pi session of a run, and the channel that carries it. Its answers are `local`. */
+export const PI = "pi";
+
+/** The session of a run as a destination. */
+export function sessionDestination(sessionId: string): string {
+  return `${PI}/${sessionId}`;
+}
+
 /** The destinations of an audience to which messages are sent, each once. */
 export function postedTo(destinations: readonly string[]): string[] {
   return [...new Set(destinations)].filter((destination) => destination !== TERMINAL);
 }
 
-/** Parses `telegram:<profile>/<chat>[/<topic>]`. Throws `configInvalid` with the form that is wanted. */
+/** Those of them that are chats: the session of a run is told about that run only. */
+export function chatsOf(destinations: readonly string[]): string[] {
+  return postedTo(destinations).filter((destination) => destination !== PI);
+}
+
+/** Parses `telegram:<profile>/<chat>[/<topic>]`, or `pi[/<session>]`. Throws `configInvalid` with the form that is wanted. */
 export function parseDestination(text: string): Destination {
+  const session = /^pi(?:\/([A-Za-z0-9][A-Za-z0-9._-]{0,63}))?$/.exec(text);
+  if (session !== null) return { text, channel: PI, kind: PI, profile: "", place: session[1] ?? "", topic: null };
   const match = /^([a-z]+):([A-Za-z0-9][A-Za-z0-9._-]{0,199})\/([^/\s:]{1,64})(?:\/([^/\s:]{1,64}))?$/.exec(text);
   if (!match) {
     throw new HoldpointError(
@@ -249,15 +275,17 @@ function crossCheck(config: Config, where: string): void {
     bots.set(normalize(tokenFile), profile);
   }
   for (const [audience, entry] of Object.entries(config.audiences)) {
-    if (entry.assurance === "remote" && entry.destinations.includes(TERMINAL))
-      problem(
-        `audiences.${audience}: "assurance": "remote" refuses answers from this machine, so "${TERMINAL}" cannot be a destination.`,
-      );
+    for (const local of [TERMINAL, PI])
+      if (entry.assurance === "remote" && entry.destinations.includes(local))
+        problem(
+          `audiences.${audience}: "assurance": "remote" refuses answers from this machine, so "${local}" cannot be a destination.`,
+        );
     for (const text of postedTo(entry.destinations)) {
+      if (text === PI) continue;
       const destination = parseDestination(text);
       if (destination.kind !== "telegram")
         problem(
-          `audiences.${audience}: destination "${text}" is of unknown kind "${destination.kind}"; known: telegram, terminal.`,
+          `audiences.${audience}: destination "${text}" is of unknown kind "${destination.kind}"; known: telegram, pi, terminal.`,
         );
       const profile = Object.hasOwn(config.telegramProfiles, destination.profile)
         ? config.telegramProfiles[destination.profile]

@@ -9,24 +9,12 @@ import { isAbsolute, join, resolve } from "node:path";
 import { BUILTINS_FOLDER, newestRevisions } from "./builtins.ts";
 import { HoldpointError } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
+import { RESERVED_WORKFLOW_NAMES } from "./workflow-words.ts";
 
 /** A workflow file ends in one of these; where one folder has several of one stem, the earlier suffix wins. */
 export const WORKFLOW_SUFFIXES = [".workflow.ts", ".workflow.mts", ".workflow.js", ".workflow.mjs"] as const;
 
-/** Words of the `/workflow` command; no workflow can have them as its name. */
-export const RESERVED_WORKFLOW_NAMES: ReadonlySet<string> = new Set([
-  "answer",
-  "cancel",
-  "change-settings",
-  "clear",
-  "list",
-  "pause",
-  "queue-follow-up",
-  "remove-follow-up",
-  "restart",
-  "resume",
-  "status",
-]);
+export { RESERVED_WORKFLOW_NAMES };
 
 export type WorkflowOrigin = "project" | "user" | "builtin" | "path";
 

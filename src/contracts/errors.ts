@@ -8,6 +8,7 @@ import { CHANNELS_ERRORS } from "./errors/channels.ts";
 import { COMMAND_LINE_ERRORS } from "./errors/command-line.ts";
 import { CONFIG_ERRORS } from "./errors/config.ts";
 import { DECISIONS_ERRORS } from "./errors/decisions.ts";
+import { PI_ERRORS } from "./errors/pi.ts";
 import { MONITORS_ERRORS } from "./errors/monitors.ts";
 import { RESOURCES_ERRORS } from "./errors/resources.ts";
 import { PLANNING_ERRORS } from "./errors/planning.ts";
@@ -27,6 +28,7 @@ export const ERRORS = {
   ...RESOURCES_ERRORS,
   ...DECISIONS_ERRORS,
   ...CHANNELS_ERRORS,
+  ...PI_ERRORS,
   ...ALERTS_ERRORS,
   ...STORAGE_ERRORS,
   ...SERVER_ERRORS,

@@ -489,6 +489,112 @@ export const ANSWER = {
   nextByRunMs: 30_000,
 } as const;
 
+/* ------------------------------------------------------------------ Pi ---- */
+
+/** What is shown of a run in its session. */
+export const SESSION = {
+  /** Of a run's result in its last message, which the model reads. */
+  resultChars: 4_000,
+  /** An ended run stays in the view this long after the turn of its last message. */
+  terminalMs: 60_000,
+  /** Decisions that ended, in the view. */
+  decisionsShown: 8,
+  /** Nodes in the view, around the current one. */
+  nodesShown: 24,
+  /** After the start of a server: how long runs that were reserved in a turn wait for their session. */
+  reservedMs: 30_000,
+  /** A card must have stood in the session this long before an answer that names no decision is taken for it. */
+  bareShownMs: 2_000,
+  /** And no other decision of the run may have ended this short before. */
+  bareQuietMs: 30_000,
+  /** A message that waits for its session is tried again by itself after this long; the session's return tries it at once. */
+  awayMs: 300_000,
+} as const;
+
+/** Between the extension in a Pi session and the Pi adapter. */
+export const PI_LINK = {
+  /** A card or prompt as plain text: the largest presentation with its labels, or the largest prompt. */
+  contentChars: 200_000,
+  /** Hidden ids in one report of a branch; a session with more sends the newest. */
+  seen: 2_048,
+  /** A person's text, or an agent's last message. */
+  textChars: 200_000,
+  /** Records of a session in one frame. */
+  captureRecords: 256,
+  /** The extension says within this time what became of a delivery; later it counts as not sent, and is looked for before it is sent again. */
+  deliverMs: 10_000,
+  /** The extension answers so long before that, also when it must say that nothing appeared. */
+  deliverMarginMs: 1_000,
+  /** From connecting to hello. */
+  helloMs: 5_000,
+  /** An extension that does not read so much is disconnected; it comes back and gets a whole view. */
+  backlogBytes: 8_388_608,
+} as const;
+
+/** The extension's way to the server. */
+export const PI_CONNECT = {
+  /** Pi takes up a text that was sent within this time, or never. */
+  typedMs: 5_000,
+  /** How often a session is looked at besides its events. */
+  lookMs: 1_000,
+  /** A start waits so long for the link of its session: a server and its adapter are started in 2 s. */
+  liveMs: 20_000,
+  /** A frame that so many connections were lost over is not sent again. */
+  losses: 5,
+  /** After the start of a session, before client and schemas are loaded. */
+  loadAfterMs: 50,
+  /** One look whether a Node can open a database: 0.1 s when measured. */
+  nodeCheckMs: 10_000,
+  /** Waits between attempts, with jitter between half and whole. */
+  backoffMinMs: 1_000,
+  backoffMaxMs: 10_000,
+} as const;
+
+/** What the extension shows and takes inside Pi. */
+export const PI_WIDGET = {
+  /** Pi shows no more lines of a widget. */
+  lines: 10,
+  /** Rows of nodes at once, and how many of them stand after the current one. */
+  nodes: 6,
+  lead: 2,
+  /** Lines of progress at once. */
+  progress: 2,
+  /** Rows of one press of a key. */
+  scroll: 3,
+  /** Elapsed times and countdowns are drawn again at this pace. */
+  tickMs: 1_000,
+} as const;
+
+/** Messages of ours in a session. */
+export const PI_CARD = {
+  /** Lines of a folded card: its title, and the verdict, story and origin at its end. */
+  foldedLines: 5,
+  /** Of a result or an error that is not expanded. */
+  beginningLines: 3,
+} as const;
+
+/** The model's tool and the commands inside Pi. */
+export const PI_TOOL = {
+  /** One page of `list`. */
+  listItems: 50,
+  listChars: 3_500,
+  /** Errors and other texts that go to the model. */
+  errorChars: 4_000,
+  textChars: 50_000,
+  /** A submission waits so long for a connection that was lost, then says so. */
+  connectionMs: 30_000,
+} as const;
+
+/** A bare `/workflow answer`, which names no decision (CONTRACTS 0.13). */
+export const PI_ANSWER = {
+  /** An answer waits so long for a link that was lost. */
+  linkMs: 5_000,
+  /** The only card must have been there for so long. */
+  shownMs: 2_000,
+  /** After another decision of the run was settled. */
+  afterSettledMs: 30_000,
+} as const;
+
 /** Monitors (docs/monitors.md). */
 export const MONITOR = {
   /** Between two checks. Shorter ones are a load test; a check once in four weeks is the rarest that people still understand. */

@@ -24,9 +24,15 @@ export interface RunStatusFacts {
   readonly ambiguousEffects: number;
   readonly pendingDecision: string | null;
   readonly pendingCheckpoint: string | null;
+  /** The Pi session whose agent it waits for. */
+  readonly pendingSession: string | null;
+  /** That agent is in a turn of the step. */
+  readonly inTurn: boolean;
   /** When a sleeping run goes on. */
   readonly wakeAt: number | null;
   readonly queueStatus: string;
+  /** `turn`: it is reserved, and begins by itself. */
+  readonly parkReason: string | null;
 }
 
 /**
@@ -37,7 +43,9 @@ export function displayStatus(run: RunStatusFacts): RunStatus {
   if (isFinal("run", run.status)) return run.status as RunStatus;
   if (run.ambiguousEffects > 0) return "ambiguous";
   if (run.paused) return "paused";
+  if (run.inTurn) return "running";
+  if (run.pendingSession !== null) return "waiting";
   if (run.pendingDecision !== null || run.pendingCheckpoint !== null || run.wakeAt !== null) return "waiting";
   if (run.queueStatus === "starting" || run.queueStatus === "running") return "running";
-  return run.queueStatus === "parked" ? "parked" : "queued";
+  return run.queueStatus === "parked" && run.parkReason !== "turn" ? "parked" : "queued";
 }

@@ -10,6 +10,7 @@ export const RUN_STATES = {
   running: {
     decisionRequested: "waiting",
     checkpointRequested: "waiting",
+    interactionRequested: "waiting",
     timerSet: "waiting",
     completed: "completed",
     failed: "failed",
@@ -41,7 +42,8 @@ export const ATTEMPT_STATES = {
     interrupted: "interrupted",
     cancelled: "cancelled",
   },
-  waiting: { finished: "completed", cancelled: "cancelled" },
+  // `goesOn`: a runner judges what the agent of a session handed in, or records how that ended.
+  waiting: { finished: "completed", cancelled: "cancelled", goesOn: "running", failed: "failed" },
   interrupted: {},
   completed: {},
   failed: {},
@@ -62,7 +64,8 @@ export const EFFECT_STATES = {
   ambiguous: { applied: "applied", rejected: "rejected", retried: "pending", resent: "pending" },
   applied: {},
   rejected: { retried: "pending" },
-  cancelled: {},
+  // `proved`: it stands where it was sent to after all.
+  cancelled: { proved: "pending" },
 } as const satisfies TransitionTable;
 
 /** One attempt of an effect. Death before `dispatching` is `notSent`; only `dispatching` without an outcome is `ambiguous`. */
@@ -122,6 +125,23 @@ export const REQUEST_STATES = {
   cancelled: {},
 } as const satisfies TransitionTable;
 
+/** A step that waits for the agent of a session. */
+export const AGENT_REQUEST_STATES = {
+  pending: { submitted: "validating", failed: "failed", timedOut: "timed_out", cancelled: "cancelled" },
+  validating: { accepted: "settled", refused: "pending", cancelled: "cancelled" },
+  settled: {},
+  failed: {},
+  timed_out: {},
+  cancelled: {},
+} as const satisfies TransitionTable;
+
+/** What such an agent handed in. */
+export const SUBMISSION_STATES = {
+  validating: { accepted: "accepted", rejected: "rejected" },
+  accepted: {},
+  rejected: {},
+} as const satisfies TransitionTable;
+
 /** The time that a sleeping run waits for. */
 export const TIMER_STATES = {
   pending: { fired: "fired", cancelled: "cancelled" },
@@ -157,6 +177,8 @@ export const STATE_TABLES = {
   decision: DECISION_STATES,
   runner: RUNNER_STATES,
   request: REQUEST_STATES,
+  agentRequest: AGENT_REQUEST_STATES,
+  submission: SUBMISSION_STATES,
   timer: TIMER_STATES,
   followUp: FOLLOW_UP_STATES,
   managedRun: MANAGED_RUN_STATES,

@@ -36,8 +36,8 @@ export type ActorVerdict =
   | { readonly allowed: true; readonly personId: string; readonly name: string | undefined; readonly mapped: boolean }
   | { readonly allowed: false; readonly reason: Refusal };
 
-/** Why somebody may not answer. `terminalOff`: the audience does not name the terminal. */
-export type Refusal = "notOnList" | "wrongChannel" | "remoteOnly" | "accountUnmapped" | "terminalOff";
+/** Why somebody may not answer. `terminalOff`, `piOff`: the audience does not name the terminal, or Pi. */
+export type Refusal = "notOnList" | "wrongChannel" | "remoteOnly" | "accountUnmapped" | "terminalOff" | "piOff";
 
 /** The person behind an account, or undefined. Own properties only: ids come from outside. */
 export function personOf(people: readonly Person[], actor: Pick<Actor, "channel" | "actorId">): Person | undefined {

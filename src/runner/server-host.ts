@@ -1,7 +1,7 @@
 /** The engine's host in a runner: every request becomes a frame to the server, every answer a resolved promise. */
 import type { AgentStep } from "../contracts/agent-step.ts";
 import type { CommandResult, CommandSpec } from "../contracts/command.ts";
-import { fromErrorRecord, HoldpointError } from "../contracts/errors.ts";
+import { fromErrorRecord, HoldpointError, type ErrorRecord } from "../contracts/errors.ts";
 import type { IncludeTransition } from "../contracts/include.ts";
 import { CONTENT, VALUE } from "../contracts/limits.ts";
 import type { FromRunner, StepEntry, ToRunner } from "../contracts/protocol/runner.ts";
@@ -32,6 +32,18 @@ import { type Reserve, StepStream } from "./stream.ts";
 type Reply = Extract<ToRunner, { type: "reply" | "effect.reserved" | "content.part" }>;
 /** `Omit` over each member, so that the union stays one. */
 type Unnumbered<T> = T extends { messageId: number } ? Omit<T, "messageId"> : never;
+
+interface SentValue {
+  readonly output?: JsonValue;
+  readonly outputRef?: ContentRef;
+}
+
+/** How a step of a session stands, as the server says it. */
+type SessionReply =
+  | { readonly state: "parked" }
+  | ({ readonly state: "candidate"; readonly requestId: string; readonly key: string } & SentValue)
+  | ({ readonly state: "done" } & SentValue)
+  | { readonly state: "failed" | "timedOut"; readonly error: ErrorRecord };
 
 /** The inputs of mounts in one frame together; larger ones go by reference, so that an output still fits beside them. */
 const INPUTS_BYTES = 65_536;
@@ -178,6 +190,7 @@ export class ServerHost implements EngineHost {
     signal: AbortSignal,
   ): Promise<AgentOutcome> {
     if (this.#launch === undefined) throw new Error("there was no launch");
+    if (this.#launch.interactive === true) return this.#askSession(step, validate);
     const { nodeId, step: number, visit } = step;
     // Only loaded when it is needed, like the shell.
     const { runAgent } = await import("./agent/index.ts");
@@ -187,6 +200,43 @@ export class ServerHost implements EngineHost {
         accepted(await this.#ask({ type: "update", step: number, nodeId, visit, envelope, sourceId })),
     };
     return runAgent(step, this.#launch, ports, validate, signal);
+  }
+
+  /** The agent of the run's session does the step; here only its result is judged. */
+  async #askSession(step: AgentStep & { readonly step: number }, validate: Validate): Promise<AgentOutcome> {
+    const { nodeId, step: number } = step;
+    const judgedBy = async (key: string, requestId: string, given: JsonValue): Promise<AgentOutcome> => {
+      const judged = await validate(given);
+      const common = { type: "interaction.judged", step: number, requestId, key, ok: judged.ok } as const;
+      if (!judged.ok) {
+        accepted(await this.#ask({ ...common, message: judged.message.slice(0, VALUE.errorChars) }));
+        return { outcome: "parked" };
+      }
+      const outputRef = this.#large(judged.value);
+      accepted(await this.#ask({ ...common, ...(outputRef === undefined ? { output: judged.value } : { outputRef }) }));
+      return { outcome: "ok", output: judged.value };
+    };
+    const { allowedTools, contract, prompt, statusDetail = null, timeoutMs } = step;
+    const tools = allowedTools === null ? null : [...allowedTools];
+    const asked = { prompt, contract, allowedTools: tools, timeoutMs, statusDetail };
+    const reply = accepted(
+      await this.#ask({ type: "interaction", step: number, nodeId, asked }),
+    ) as unknown as SessionReply;
+    switch (reply.state) {
+      case "parked":
+        return { outcome: "parked" };
+      case "candidate":
+        return judgedBy(reply.key, reply.requestId, await this.#valueOf(reply));
+      case "done":
+        return { outcome: "ok", output: await this.#valueOf(reply) };
+      case "failed":
+      case "timedOut":
+        return { outcome: reply.state === "failed" ? "failed" : "timed_out", error: reply.error };
+    }
+  }
+
+  async #valueOf({ output = null, outputRef }: SentValue): Promise<JsonValue> {
+    return outputRef === undefined ? output : this.readContent(outputRef);
   }
 
   /** Makes process groups of a node known to the server. */

@@ -15,6 +15,8 @@ import { Doubts } from "./doubts.ts";
 import { changeSettings } from "./gateway/change-settings.ts";
 import { serveConnection } from "./gateway/connection.ts";
 import { makeHandlers } from "./gateway/handlers.ts";
+import { PI } from "../contracts/config.ts";
+import { PiChannel } from "./pi/pi-channel.ts";
 import { Hearing } from "./hearing.ts";
 import { Sources } from "./sources/sources.ts";
 import { AppliedMonitors } from "./monitors/applied.ts";
@@ -76,6 +78,7 @@ export class ServerCore {
   readonly #resolver: SourceResolver;
   readonly judge: Judge;
   readonly waiting: WaitingRuns;
+  readonly pi: PiChannel;
   readonly sleepers: Sleepers;
   configError: ErrorRecord | null = null;
   #config: Config;
@@ -112,13 +115,20 @@ export class ServerCore {
       doubts: () => this.#doubts.wake(),
       deadlines: () => this.#deadlines.wake(),
       timers: () => this.sleepers.wake(),
-      views: () => this.watchers.wake(),
+      views: () => {
+        this.watchers.wake();
+        this.pi.conversations.wake();
+      },
     };
     const access = (): Access => this.access();
     this.#hearing = new Hearing(
       clock,
       log,
-      () => this.#specs().map((spec) => spec.channelId),
+      // Sessions of Pi are not heard of in time: nobody knows which ones will come back.
+      () =>
+        this.#specs()
+          .map((spec) => spec.channelId)
+          .filter((channel) => channel !== PI),
       () => this.#deadlines.wake(),
     );
     this.#deadlines = new DecisionDeadlines({ store, clock, log, wake, access, hearing: this.#hearing });
@@ -143,6 +153,21 @@ export class ServerCore {
       agents: new AgentNodes(() => this.#config.pi, options.home),
       maxRuns: options.config.server.maxRuns,
     });
+    const stopRunner = (runnerEpoch: string): Promise<void> => this.scheduler.stopRunner(runnerEpoch, "operator");
+    this.pi = new PiChannel({
+      store,
+      clock,
+      log,
+      wake,
+      access,
+      stopRunner,
+      home: options.home,
+      product: options.product,
+      installPath: options.installPath,
+      config: () => this.#config,
+      apply: () => this.channels.apply(this.#specs()),
+      ready: () => this.channels.whenReady(PI),
+    });
     this.channels = new ChannelSupervisor({
       store,
       clock,
@@ -154,7 +179,8 @@ export class ServerCore {
       crashes: this.crashes,
       onHeard: (channel, drained) => this.#hearing.heard(channel, drained),
       facts: () => ({ startedAt: this.startedAt, channels: this.channels.status() }),
-      stopRunner: (runnerEpoch) => this.scheduler.stopRunner(runnerEpoch, "operator"),
+      stopRunner,
+      conversations: this.pi.conversations,
       hearing: new DeafWatch({ store, clock, log, wake, access }),
     });
     this.watchers = new RunWatchers(store, clock, log);
@@ -306,12 +332,18 @@ export class ServerCore {
     const { completed: _c, failed: _f, timed_out: _t, cancelled: _x, ...open } = read.runs.counts();
     return (
       this.clients > 0 ||
-      this.channels.count > 0 ||
+      this.#served > 0 ||
       read.managed.counts().resources > 0 ||
       read.monitors.count() > 0 ||
       Object.keys(open).length > 0 ||
       read.effects.ambiguousCount() > 0
     );
+  }
+
+  /** Channels that somebody may be waiting on; that of Pi only while a session is connected. */
+  get #served(): number {
+    const sessions = this.pi.conversations.count;
+    return this.#specs().filter(({ channelId }) => channelId !== PI).length + sessions;
   }
 
   /** No new work; attempts that are dispatching get their outcome; then everything ends in order. */
@@ -327,6 +359,7 @@ export class ServerCore {
     this.#alerts.stop();
     this.waiting.stop();
     this.managed.stop();
+    this.pi.conversations.stop();
     await Promise.all([this.sources.stop(), this.applied.stop()]);
     await this.monitors.stop();
     await Promise.all([
@@ -358,7 +391,7 @@ export class ServerCore {
   }
 
   #specs(): ChannelSpec[] {
-    return [...channelSpecs(this.#config), ...(this.options.extraChannels ?? [])];
+    return [...channelSpecs(this.#config), ...this.pi.specs(), ...(this.options.extraChannels ?? [])];
   }
 
   async #begin(silentSince: number | null, otherProduct: boolean): Promise<void> {
@@ -370,6 +403,7 @@ export class ServerCore {
     await this.channels.apply(specs);
     this.scheduler.start();
     this.managed.wake();
+    this.pi.conversations.begin();
     this.sleepers.wake();
     this.resourceLane.start();
     this.resources.wake();

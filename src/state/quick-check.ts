@@ -5,6 +5,8 @@ import { recognize } from "./recognize.ts";
 
 /** What is wrong with the file, at most ten lines; null when there is none yet. Throws `notOurDatabase` for one that is not ours. */
 export function quickCheck(path: string): string[] | null {
+  // No file: only whether the binding of SQLite loads on this Node.
+  if (path === ":memory:") new Database(path).close();
   if (recognize(path, SCHEMA) === null) return null;
   const db = new Database(path, { readonly: true });
   try {

@@ -16,6 +16,7 @@ import * as decisions from "./decisions/index.ts";
 import * as effects from "./effects/index.ts";
 import type { FaultSeam } from "./faults.ts";
 import * as followUps from "./follow-ups/index.ts";
+import * as interactions from "./interactions/index.ts";
 import * as managed from "./managed/index.ts";
 import type { Schema } from "./migrations/index.ts";
 import * as monitors from "./monitors/index.ts";
@@ -26,6 +27,7 @@ import { readDb } from "./reading.ts";
 import * as retention from "./retention/index.ts";
 import * as runs from "./runs/index.ts";
 import * as server from "./server/index.ts";
+import * as sessions from "./sessions/index.ts";
 import * as settings from "./settings/index.ts";
 import { Statements } from "./statements.ts";
 import * as sources from "./sources/index.ts";
@@ -51,6 +53,8 @@ export type { Proposal } from "./settings/reads.ts";
 export type { RunnerEnded } from "./runs/runner-ended.ts";
 export type { WaitingSources } from "./runs/source-obstacle.ts";
 export type { ServiceFacts } from "./channels/service-facts.ts";
+export type { Origin } from "./sessions/bindings.ts";
+export type { SessionDecisionRow } from "./sessions/reads.ts";
 export type { RunListRow } from "./runs/reads.ts";
 export { LABELS } from "./command.ts";
 
@@ -81,9 +85,11 @@ const COMMANDS = {
   checkpoints: checkpoints.commands,
   content: content.commands,
   followUps: followUps.commands,
+  interactions: interactions.commands,
   managed: managed.commands,
   monitors: monitors.commands,
   notifications: notifications.commands,
+  sessions: sessions.commands,
   settings: settings.commands,
   sources: sources.commands,
   timers: timers.commands,
@@ -108,6 +114,7 @@ export interface StoreReads {
   readonly managed: ReturnType<typeof managed.reads>;
   readonly monitors: ReturnType<typeof monitors.reads>;
   readonly notifications: ReturnType<typeof notifications.reads>;
+  readonly sessions: ReturnType<typeof sessions.reads>;
   readonly sources: ReturnType<typeof sources.reads>;
   readonly settings: ReturnType<typeof settings.reads>;
   readonly timers: ReturnType<typeof timers.reads>;
@@ -161,9 +168,11 @@ export function openStore(options: StoreOptions): Store {
     checkpoints: methodsOf(COMMANDS.checkpoints, queue),
     content: methodsOf(COMMANDS.content, queue),
     followUps: methodsOf(COMMANDS.followUps, queue),
+    interactions: methodsOf(COMMANDS.interactions, queue),
     managed: methodsOf(COMMANDS.managed, queue),
     monitors: methodsOf(COMMANDS.monitors, queue),
     notifications: methodsOf(COMMANDS.notifications, queue),
+    sessions: methodsOf(COMMANDS.sessions, queue),
     sources: methodsOf(COMMANDS.sources, queue),
     settings: methodsOf(COMMANDS.settings, queue),
     timers: methodsOf(COMMANDS.timers, queue),
@@ -184,6 +193,7 @@ export function openStore(options: StoreOptions): Store {
       managed: managed.reads(db),
       monitors: monitors.reads(db),
       notifications: notifications.reads(db),
+      sessions: sessions.reads(db),
       sources: sources.reads(db),
       settings: settings.reads(db),
       timers: timers.reads(db),

@@ -141,7 +141,7 @@ export async function loopInProcess(connect: Connect, times: Partial<LoopTimes> 
 }
 
 /** Two ends of one real socket: closing behaves as it does on the child's pipe. */
-async function socketPair(): Promise<[Socket, Socket]> {
+export async function socketPair(): Promise<[Socket, Socket]> {
   const folder = mkdtempSync(join(tmpdir(), "hp-pair-"));
   const listener = createServer();
   listener.listen(join(folder, "s"));

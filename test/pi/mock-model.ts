@@ -88,7 +88,7 @@ interface Body {
 function read(body: Body, number: number): ModelRequest {
   const messages = body.messages.map(({ content, role }) => ({ role, text: textOf(content) }));
   const users = messages.filter(({ role }) => role === "user").map(({ text }) => text);
-  const requestId = [...users.join("\n").matchAll(/requestId "(q-[0-9a-f]{6})"/g)].at(-1)?.[1] ?? "none";
+  const requestId = [...users.join("\n").matchAll(/requestId "((?:q|request)-[0-9a-f]+)"/g)].at(-1)?.[1] ?? "none";
   const tools = (body.tools ?? []).map((tool) => tool.function.name);
   return { number, messages, tools, last: messages.at(-1)?.text ?? "", requestId };
 }

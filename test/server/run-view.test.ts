@@ -22,6 +22,8 @@ const row: RunListRow = {
   pendingDecision: null,
   pendingCheckpoint: null,
   checkpointSummary: null,
+  pendingSession: null,
+  inTurn: false,
   wakeAt: null,
   sleepReason: null,
   error: null,
@@ -50,8 +52,28 @@ test.each<[string, Partial<RunListRow>, string]>([
     { status: "waiting", pendingCheckpoint: "c-9f31c2", queueStatus: "parked" },
     "waiting",
   ],
+  [
+    "a step that waits for a session is waiting",
+    { status: "waiting", pendingSession: "s-1", queueStatus: "parked" },
+    "waiting",
+  ],
+  [
+    "a session in a turn of its step is running, however long that takes",
+    { status: "waiting", pendingSession: "s-1", inTurn: true, queueStatus: "parked" },
+    "running",
+  ],
+  [
+    "paused comes before a turn that has not ended",
+    { status: "waiting", paused: true, pendingSession: "s-1", inTurn: true, queueStatus: "parked" },
+    "paused",
+  ],
   ["a starting runner is running", { queueStatus: "starting" }, "running"],
   ["a parked run without a question is parked", { queueStatus: "parked", parkReason: "runnerNoProgress" }, "parked"],
+  [
+    "a run that is reserved in a turn is queued",
+    { status: "queued", queueStatus: "parked", parkReason: "turn" },
+    "queued",
+  ],
   ["a new run is queued", { status: "queued", queueStatus: "queued" }, "queued"],
 ])("%s", (_name, change, expected) => {
   expect(displayStatus({ ...row, ...change })).toBe(expected);

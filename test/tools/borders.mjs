@@ -26,6 +26,7 @@ const MAY = {
   "adapters/telegram/sim": [],
   "adapters/telegram": ["renderers", "adapters/channel"],
   "adapters/pi": ["renderers", "adapters/channel"],
+  "adapters/pi/extension": ["renderers", "src/client", "adapters/pi"],
   renderers: [],
 };
 /** Package → the only zones that may import it. */

@@ -267,6 +267,8 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
       return `Nothing to resume: ${name} waits for a decision. /decisions shows what waits for you.`;
     case "waitsForCheckpoint":
       return `Nothing to resume: ${name} waits for an answer that is given on the server.`;
+    case "waitsForSession":
+      return `Nothing to resume: ${name} waits for the agent of its Pi session.`;
     case "sleeps":
       return `Nothing to resume: ${name} waits for a time, and goes on by itself.`;
     case "unsettled":

@@ -56,6 +56,12 @@ export function replyPhrase(code: ReplyCode): Phrase {
       return [`This decision takes answers ${code.channels.map(place).join(" or ")} only.`];
     case "terminalOff":
       return ["This decision cannot be answered at the terminal: its audience does not name that destination."];
+    case "piOff":
+      return ["This decision cannot be answered in Pi: its audience does not name that destination."];
+    case "nameDecision":
+      return [
+        `Name the decision that you mean, so that no other one is answered: /workflow answer ${code.fingerprint} …`,
+      ];
     case "accountUnmapped":
       return [
         "This decision needs several people, and your account is not assigned to a person here. Ask your operator to add it.",

@@ -3,7 +3,7 @@
  * polled against: a second poll would take them away from it.
  */
 import type { ChannelStatus } from "../../client/index.ts";
-import { postedTo, parseDestination, type Config } from "../../contracts/config.ts";
+import { chatsOf, parseDestination, type Config } from "../../contracts/config.ts";
 import { SETUP } from "../../contracts/limits.ts";
 import { fromDoctorSchema, type FromDoctor, type ToDoctor } from "../../contracts/protocol/doctor.ts";
 import { startPart } from "../channel-part.ts";
@@ -48,7 +48,7 @@ async function examine(request: ToDoctor): Promise<Check[]> {
 
 /** The chats to which cards go over this channel. */
 function placesOf(config: Config, channel: string): string[] {
-  const destinations = Object.values(config.audiences).flatMap((audience) => postedTo(audience.destinations));
+  const destinations = Object.values(config.audiences).flatMap((audience) => chatsOf(audience.destinations));
   const mine = destinations
     .map((text) => parseDestination(text))
     .filter((destination) => destination.channel === channel);

@@ -46,6 +46,10 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({ code: z.literal("wrongChannel"), channels: z.array(z.string()) }),
   /** The audience does not name the server's own terminal. */
   z.strictObject({ code: z.literal("terminalOff") }),
+  /** The audience does not name Pi. */
+  z.strictObject({ code: z.literal("piOff") }),
+  /** `/workflow answer` named no decision, and which one is meant is not certain enough. */
+  z.strictObject({ code: z.literal("nameDecision"), fingerprint: z.string() }),
   /** The decision needs several persons, and this account belongs to no configured one. */
   z.strictObject({ code: z.literal("accountUnmapped") }),
   /** `newCard`: the present version was shown below. */

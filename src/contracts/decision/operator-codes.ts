@@ -99,7 +99,15 @@ export const OPERATOR_REPLIES = [
     code: z.literal("runRefused"),
     verb,
     run: runLine,
-    reason: z.enum(["ended", "notPaused", "waitsForDecision", "waitsForCheckpoint", "sleeps", "unsettled"]),
+    reason: z.enum([
+      "ended",
+      "notPaused",
+      "waitsForDecision",
+      "waitsForCheckpoint",
+      "waitsForSession",
+      "sleeps",
+      "unsettled",
+    ]),
   }),
   /** Asks back before the run is cancelled. */
   z.strictObject({ code: z.literal("cancelAsk"), run: runLine }),

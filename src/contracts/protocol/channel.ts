@@ -12,8 +12,11 @@ import { alertModelSchema } from "../alert.ts";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { ackCodeSchema, replyCodeSchema } from "../decision/codes.ts";
 import { OPERATOR_COMMANDS, operatorButtonSchema, operatorUseSchema } from "../decision/operator-codes.ts";
+import { WIRE } from "../limits.ts";
 import { languageSchema } from "../language.ts";
 import { notificationModelSchema } from "../notification.ts";
+import { sessionMessageSchema } from "../pi/session-message.ts";
+import { linkToAdapter, linkFromAdapter } from "./channel-link.ts";
 import { errorRecordSchema } from "./shared.ts";
 
 /** `<channel>/<place>[/<topic>]`, for example `telegram:default/-1001234/17`. */
@@ -92,6 +95,8 @@ export const messageContentSchema = z.discriminatedUnion("kind", [
     /** What people did with its buttons. */
     used: z.array(operatorUseSchema).optional(),
   }),
+  /** A message of a run for the session that it belongs to. */
+  z.strictObject({ kind: z.literal("session"), message: sessionMessageSchema }),
 ]);
 export type MessageContent = z.infer<typeof messageContentSchema>;
 
@@ -144,6 +149,7 @@ export const toAdapterSchema = z.discriminatedUnion("type", [
   /** Asks for a sign of life. */
   z.strictObject({ type: z.literal("ping") }),
   z.strictObject({ type: z.literal("stop") }),
+  ...linkToAdapter,
 ]);
 export type ToAdapter = z.infer<typeof toAdapterSchema>;
 
@@ -216,6 +222,20 @@ export const inboundSchema = z.discriminatedUnion("kind", [
     sender: senderSchema,
     traits: z.array(traitSchema),
   }),
+  /** An answer that names decision, version and choice by itself, where the service has no buttons. */
+  z.strictObject({
+    ...inboundFields,
+    kind: z.literal("choice"),
+    eventId: z.string().max(256),
+    decisionId: z.string().max(256),
+    requestDigest: z.string().max(WIRE.idBytes),
+    choice: z.string().max(256),
+    text: z.string().nullable(),
+    /** The person named no decision: it must be certain which one is meant. */
+    bare: z.boolean(),
+    place: z.string(),
+    sender: senderSchema,
+  }),
   /** The service itself says that a place has another id now (a group became a supergroup). */
   z.strictObject({ ...inboundFields, kind: z.literal("moved"), place: z.string(), movedTo: z.string() }),
   z.strictObject({ ...inboundFields, kind: z.literal("other"), what: z.string().max(64) }),
@@ -276,5 +296,6 @@ export const fromAdapterSchema = z.discriminatedUnion("type", [
   /** The sign of life. */
   z.strictObject({ type: z.literal("pong") }),
   z.strictObject({ type: z.literal("exiting"), reason: z.string() }),
+  ...linkFromAdapter,
 ]);
 export type FromAdapter = z.infer<typeof fromAdapterSchema>;

@@ -8,6 +8,7 @@ import { escalationCauseSchema } from "../decision/policy.ts";
 import { DECISION, INCLUDE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
+import { sessionIdSchema } from "../pi/session-id.ts";
 import { MONITOR_OPERATIONS } from "./monitor-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
 import { ALERT_OPERATIONS } from "./alert-operations.ts";
@@ -347,6 +348,13 @@ const runAck = z.strictObject({
   revision: z.number().int(),
 });
 
+const runOriginSchema = z.strictObject({
+  session: sessionIdSchema,
+  turn: name.nullable(),
+  /** `headless`: its agent steps are done by agents of their own. */
+  mode: z.enum(["interactive", "headless"]).default("interactive"),
+});
+
 const followUpAck = z.strictObject({
   runId: z.string(),
   followUpId: z.string(),
@@ -365,9 +373,18 @@ export const OPERATIONS = {
   ),
   "run.start": operation(
     true,
-    z.strictObject({ workflow: name, workflowPath: name, projectPath: name, input: jsonSchema }),
+    z.strictObject({
+      workflow: name,
+      workflowPath: name,
+      projectPath: name,
+      input: jsonSchema,
+      /** The Pi session that it is started from, and the turn of its agent that starts it: the run begins when that has ended. */
+      origin: runOriginSchema.optional(),
+    }),
     runAck,
   ),
+  /** Where the extension of a Pi session connects; the adapter is started when it is not there. */
+  "pi.open": operation(false, empty, z.strictObject({ socket: z.string() })),
   "run.list": operation(
     false,
     z.strictObject({ limit: z.number().int().min(1).max(256), before: z.number().int().nullable() }),

@@ -2,7 +2,7 @@
  * runner.v1: what a workflow runner and the server say on their private pipe.
  * The runner executes nodes in order and proposes; the server decides, stores and acknowledges.
  *
- * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | sleep | notify |
+ * Conversation: launch → ready | loadFailed | park → state… → go → (advance | effect.* | decision | checkpoint | sleep | interaction… | notify |
  * update | settings | enter | content.* | finish)… → stop.
  * After `released` another launch may follow; each has its own runner epoch.
  * Or, in a process of its own: judge → judged, and the process ends.
@@ -97,6 +97,8 @@ export const runnerLaunchSchema = z.strictObject({
     .optional(),
   /** Folder in which the agents of this run keep their sessions. */
   agentsDir: z.string().nullable().optional(),
+  /** Agent steps are done by the agent of the Pi session that the run belongs to. */
+  interactive: z.literal(true).optional(),
   /**
    * No node starts before every earlier step is durable: the last runner of this run stopped giving way, and the server
    * must know at which node.
@@ -126,6 +128,18 @@ export const judgeSchema = runnerLaunchSchema
     change: proposedSettingsSchema.nullable(),
   });
 export type Judge = z.infer<typeof judgeSchema>;
+
+/** An agent step as its node describes it; see contracts/agent-step.ts. */
+const sessionStepSchema = z.strictObject({
+  prompt: z.string(),
+  contract: z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("submit"), expectedOutput: z.string() }),
+    z.strictObject({ kind: z.literal("assistantMessage"), maxChars: z.number() }),
+  ]),
+  allowedTools: z.array(z.string()).nullable(),
+  timeoutMs: z.number().nullable(),
+  statusDetail: z.string().nullable(),
+});
 
 export const effectStateSchema = z.enum(["fresh", "repeat", "observe", "applied", "rejected", "ambiguous"]);
 
@@ -283,6 +297,30 @@ export const fromRunnerSchema = z.discriminatedUnion("type", [
     content: jsonSchema.optional(),
     contentRef: contentRefSchema.optional(),
     summary: z.string().nullable(),
+  }),
+  /**
+   * An agent step for the session of the run. Result: `{state: "parked"}`, and the run waits; `candidate` with a result to judge; `done` with one
+   * that was accepted before; `failed` or `timedOut` with the error.
+   */
+  z.strictObject({
+    type: z.literal("interaction"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    nodeId: z.string(),
+    asked: sessionStepSchema,
+  }),
+  /** What the workflow makes of a candidate. After a refusal the run waits: result `{parked: true}`. */
+  z.strictObject({
+    type: z.literal("interaction.judged"),
+    messageId: z.number().int(),
+    step: z.number().int(),
+    requestId: z.string(),
+    key: z.string(),
+    ok: z.boolean(),
+    output: jsonSchema.optional(),
+    outputRef: contentRefSchema.optional(),
+    /** Of a refusal, for the agent. */
+    message: z.string().max(8_192).optional(),
   }),
   /** A time to wait for. Parks the run when accepted. Result: `{wakeAt}`. */
   z.strictObject({

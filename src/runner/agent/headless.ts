@@ -13,7 +13,7 @@ import { createAgentExecutor } from "./executor.ts";
 import { agentFolder } from "./session-folder.ts";
 import type { AgentExecutor } from "./types.ts";
 
-export type AgentLaunch = Pick<RunnerLaunch, "runId" | "pi" | "agentsDir">;
+export type AgentLaunch = Pick<RunnerLaunch, "runId" | "pi" | "agentsDir" | "interactive">;
 
 /** How a step reaches the server. */
 export interface AgentPorts extends Registrar {

@@ -2,6 +2,7 @@
  * The server's side of channel.v1 for one adapter child: gives out attempts, grants each first byte, stores each receipt and
  * each verdict before it answers. Words and transport are the child's; decisions are the store's.
  */
+import { PI } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import { OFFER, PROCESS } from "../../contracts/limits.ts";
 import { readerOf, type ReadAt } from "../../contracts/reader.ts";
@@ -10,6 +11,7 @@ import type { ErrorRecord } from "../../contracts/errors.ts";
 import type { ServiceFacts, Store } from "../../state/store.ts";
 import type { AccessSource, Wake } from "../context.ts";
 import type { Child, Clock, Log, Timer } from "../ports.ts";
+import type { Conversations, SendLink } from "../pi/conversations.ts";
 import { SilenceWatch } from "./silence-watch.ts";
 import { Pump } from "../pump.ts";
 
@@ -30,6 +32,8 @@ export interface ChannelSessionDeps {
   readonly onHeard: (channelId: string, drained: boolean) => void;
   /** A poll ended: well (null) or not. */
   readonly onPolled: (channelId: string, error: ErrorRecord | null) => void;
+  /** What sessions report, on a channel that is a conversation. */
+  readonly conversations: Pick<Conversations, "take" | "adapterGone">;
 }
 
 export class ChannelSession {
@@ -44,6 +48,7 @@ export class ChannelSession {
   readonly #child: Child<FromAdapter, ToAdapter>;
   readonly #inFlight = new Set<string>();
   readonly #pump: Pump;
+  readonly #sendLink: SendLink;
   readonly #silence: SilenceWatch;
   #stopping = false;
   /** When the database last heard of a poll, by this session. */
@@ -59,6 +64,7 @@ export class ChannelSession {
     this.channelId = channelId;
     this.adapterEpoch = adapterEpoch;
     this.#child = child;
+    this.#sendLink = (frame) => child.port.send(frame);
     this.#pump = new Pump({
       work: () => this.#fill(),
       clock: deps.clock,
@@ -100,6 +106,7 @@ export class ChannelSession {
     this.#silence.stop();
     this.#dueTimer?.cancel();
     void this.#pump.stop();
+    this.#deps.conversations.adapterGone(this.#sendLink);
     for (const waiter of this.#idleWaiters.splice(0)) waiter();
   }
 
@@ -176,6 +183,10 @@ export class ChannelSession {
         await store.channels.tellLate({ ...mine, updateId, place, topic, reference, access: this.#deps.access() });
         return this.pump();
       }
+      case "link.open":
+      case "link.closed":
+      case "link.report":
+        return this.#deps.conversations.take(frame, this.#sendLink);
       case "pong":
         return;
       case "exiting":
@@ -187,6 +198,8 @@ export class ChannelSession {
   async #polled(drained: boolean): Promise<void> {
     const { access, clock, log, store } = this.#deps;
     const now = clock.now();
+    // A session that was away proves by its tree what it has: nothing is offered again.
+    if (this.channelId === PI) return void (this.lastPollAt = now);
     const heardAt = this.lastPollAt;
     this.lastPollAt = now;
     const silent = this.#pollStoredAt === null || (heardAt !== null && now - heardAt > OFFER.silenceMs);

@@ -36,6 +36,9 @@ export function channelSpecs(config: Config): ChannelSpec[] {
   }));
 }
 
+/** Between two looks at a channel that somebody waits for; real time. */
+const READY_LOOK_MS = 10;
+
 interface Entry {
   readonly spec: ChannelSpec;
   state: ChannelStatus["state"];
@@ -109,6 +112,20 @@ export class ChannelSupervisor {
 
   get count(): number {
     return this.#entries.size;
+  }
+
+  /** Resolves when a channel is ready. Rejects with what keeps it from that, or when it takes too long. */
+  async whenReady(channelId: string): Promise<void> {
+    const until = performance.now() + PROCESS.readyMs;
+    for (;;) {
+      const entry = this.#entries.get(channelId);
+      if (entry?.state === "ready") return;
+      if (entry === undefined || this.#stopping || performance.now() > until) {
+        const why = entry?.error?.message ?? entry?.session?.error?.message ?? "it did not come up in time";
+        throw new HoldpointError("channelUnreachable", `Channel ${channelId} is not ready: ${why}.`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, READY_LOOK_MS));
+    }
   }
 
   status(): ChannelStatus[] {

@@ -67,17 +67,22 @@ export function makeHandlers(core: ServerCore): Handlers {
       return { outcome: "accepted", result: { loaded: error === null, error } };
     },
     "run.start": async (payload, caller) => {
-      const { workflow, workflowPath, projectPath, input } = payload;
+      const { workflow, workflowPath, projectPath, input, origin } = payload;
+      // A turn that has ended already (its tool call was stopped) is not waited for.
+      const turn = origin === undefined || core.pi.conversations.isIdle(origin.session) ? null : origin.turn;
       const done = await store.runs.start({
         workflow,
         workflowPath,
         projectPath,
         input,
+        ...(origin === undefined ? {} : { origin: { ...origin, turn } }),
         receipt: receipt("run.start", payload, caller),
       });
+      if (turn !== null) core.pi.conversations.watchReserved();
       wakeAll();
       return done;
     },
+    "pi.open": async () => read({ socket: await core.pi.open() }),
     "run.list": ({ limit, before }) => read(runSummaries(store, limit, before, ports.clock.now())),
     "run.get": async ({ run }) => {
       await core.waiting.look();

@@ -1,21 +1,23 @@
 /**
  * Proposals of a runner that are neither steps nor effects nor decisions: checkpoints, sleeps, notifications, updates, settings
- * and the inputs of mounts. Each is one command of the store and one reply.
+ * the inputs of mounts, and agent steps of sessions. Each is one command of the store and one reply.
  */
 import type { FromRunner } from "../../contracts/protocol/runner.ts";
-import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import type { ContentRef, JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Launch } from "../../state/store.ts";
 import type { RunSessionDeps } from "./run-session.ts";
 
 export type Proposal = Extract<
   FromRunner,
-  { type: "checkpoint" | "sleep" | "notify" | "update" | "settings" | "enter" }
+  { type: "checkpoint" | "sleep" | "interaction" | "interaction.judged" | "notify" | "update" | "settings" | "enter" }
 >;
 
 export interface Taken {
   readonly result: JsonValue;
   /** The run waits now and the claim is gone. */
   readonly parks?: true;
+  /** Content that the result names. */
+  readonly offered?: ContentRef | undefined;
 }
 
 /** Stores a proposal. Rejects with the store's refusal, which the runner is told. */
@@ -36,6 +38,23 @@ export async function take(
         summary,
       });
       return { result: { requestId, shortId }, parks: true };
+    }
+    case "interaction": {
+      const { asked, nodeId, step } = frame;
+      const reply = await store.interactions.ask({ claim, step, nodeId, asked });
+      const result = { ...reply } as unknown as JsonValue;
+      if (reply.state !== "parked") return { result, ...("outputRef" in reply ? { offered: reply.outputRef } : {}) };
+      wake.channels();
+      return { result, parks: true };
+    }
+    case "interaction.judged": {
+      const { key, message, ok, output, outputRef, requestId, step } = frame;
+      const verdict = ok
+        ? ({ ok, output, outputRef } as const)
+        : ({ ok: false, message: message ?? "It was refused without a reason." } as const);
+      const { parked } = await store.interactions.judged({ claim, step, requestId, key, verdict });
+      wake.views();
+      return { result: { parked }, ...(parked ? { parks: true } : {}) };
     }
     case "sleep": {
       const { nodeId, reason, step, wake: when } = frame;
@@ -59,7 +78,7 @@ export async function take(
         ifConfigured,
         access: access(),
       });
-      if (audience !== null) wake.channels();
+      wake.channels();
       wake.views();
       return { result: { index } };
     }

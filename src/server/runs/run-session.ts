@@ -116,6 +116,7 @@ export class RunSession {
       sourcesDir: this.#deps.sourcesDir,
       ...this.#deps.agents.launch,
       ...(claimed.stepwise ? { stepwise: true } : {}),
+      ...(claimed.interactive ? { interactive: true } : {}),
     });
   }
 
@@ -201,6 +202,8 @@ export class RunSession {
         return;
       }
       case "checkpoint":
+      case "interaction":
+      case "interaction.judged":
       case "sleep":
       case "notify":
       case "update":
@@ -232,8 +235,9 @@ export class RunSession {
   }
 
   async #proposed(frame: Proposal): Promise<void> {
-    if (frame.type === "checkpoint") await this.#contents.settled();
-    const { parks, result } = await take(this.#deps, this.claimed.claim, frame);
+    if (frame.type === "checkpoint" || frame.type === "interaction.judged") await this.#contents.settled();
+    const { offered, parks, result } = await take(this.#deps, this.claimed.claim, frame);
+    this.#contents.offer(offered);
     this.#send({ type: "reply", messageId: frame.messageId, ok: true, result });
     if (parks) this.#finish("parked");
   }
@@ -241,8 +245,11 @@ export class RunSession {
   async #ready(frame: Extract<FromRunner, { type: "ready" }>): Promise<void> {
     const { store } = this.#deps;
     const { claim } = this.claimed;
-    // A definition is sent by the first launch of a run, and by one that loaded another.
-    const obstacle = frame.definition === undefined ? null : await this.#deps.agents.obstacle(frame.definition);
+    // A definition is sent by the first launch of a run, and by one that loaded another. In a session there is a Pi.
+    const obstacle =
+      frame.definition === undefined || this.claimed.interactive
+        ? null
+        : await this.#deps.agents.obstacle(frame.definition);
     if (this.end !== "open") return;
     if (obstacle !== null) {
       await store.runs.loadFailed({ claim, error: obstacle.toRecord() });

@@ -21,6 +21,7 @@ const ENTRIES = {
   resource: "../../runner/resources/main.js",
   probes: "../../runner/monitors/main.js",
   "adapter:telegram": "../../../adapters/telegram/main.js",
+  "adapter:pi": "../../../adapters/pi/main.js",
 } as const;
 
 /** Real time for reading what an ended child left in its pipe. */
@@ -82,10 +83,10 @@ export function systemLauncher(
 
 function entryOf(spec: ChildSpec<unknown>, adapterEntries: Readonly<Record<string, string>>): string {
   if (spec.kind !== "adapter") return fileURLToPath(new URL(ENTRIES[spec.kind], import.meta.url));
-  const kind = spec.name.slice(0, spec.name.indexOf(":"));
+  const [kind = ""] = spec.name.split(":", 1);
   const extra = Object.hasOwn(adapterEntries, kind) ? adapterEntries[kind] : undefined;
   if (extra !== undefined) return extra;
-  if (kind === "telegram") return fileURLToPath(new URL(ENTRIES["adapter:telegram"], import.meta.url));
+  if (kind === "telegram" || kind === "pi") return fileURLToPath(new URL(ENTRIES[`adapter:${kind}`], import.meta.url));
   throw new HoldpointError("channelUnknown", `No adapter exists for channel "${spec.name}".`);
 }
 

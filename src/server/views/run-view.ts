@@ -25,7 +25,7 @@ export function runSummaries(
 ): { runs: RunSummary[]; more: boolean } {
   const rows = store.read.runs.list({ limit: Math.min(limit + 1, PAGE.rows), before });
   const page = rows.slice(0, limit);
-  return { runs: page.map((row) => summary(row, now)), more: rows.length > page.length };
+  return { runs: page.map((row) => runSummary(row, now)), more: rows.length > page.length };
 }
 
 /** Everything `show` tells about one run. Throws `runNotFound` or `ambiguousId`. */
@@ -38,7 +38,7 @@ export function runView(store: Store, ref: string, now: number): RunView {
   );
   return {
     schema: "holdpoint.run-view.v1",
-    run: summary(row, now),
+    run: runSummary(row, now),
     workflowPath: row.workflowPath,
     definitionDigest: row.definitionDigest,
     continuations: row.continuations,
@@ -90,7 +90,8 @@ export function decisionSummaries(
 
 const TERMINAL = new Set<string>(["completed", "failed", "timed_out", "cancelled"]);
 
-function summary(row: RunListRow, now: number): RunSummary {
+/** One run as lists show it. */
+export function runSummary(row: RunListRow, now: number): RunSummary {
   return {
     runId: row.runId,
     shortId: row.shortId,
@@ -118,6 +119,9 @@ function reasonOf(row: RunListRow, now: number): string | null {
     const what = row.checkpointSummary === null ? "" : `: ${row.checkpointSummary}`;
     return `waits for the answer to checkpoint ${row.pendingCheckpoint}${what}${but}`;
   }
+  if (row.pendingSession !== null) return row.inTurn ? null : `waits for the agent of Pi session ${row.pendingSession}`;
+  if (row.queueStatus === "parked" && row.parkReason === "turn")
+    return "begins when the turn that started it has ended";
   if (row.wakeAt !== null) {
     const stuck = obstacle === null ? "" : `; when it wakes, it cannot go on: ${obstacle.message}`;
     return `sleeps${row.sleepReason === null ? "" : `: ${row.sleepReason}`}${stuck}`;
@@ -142,7 +146,8 @@ function nextStep(row: RunListRow, decisions: readonly DecisionListRow[]): strin
   if (waits && error !== null) return error.remedy.replaceAll("<run>", row.shortId);
   if (row.pendingDecision !== null) return decisions.flatMap(({ sendAgain }) => sendAgain)[0] ?? null;
   if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
-  if (row.wakeAt !== null || row.queueStatus !== "parked") return null;
+  if (row.pendingSession !== null) return `pi --session-id ${row.pendingSession}`;
+  if (row.wakeAt !== null || row.queueStatus !== "parked" || row.parkReason === "turn") return null;
   const kind = error?.kind;
   const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
   return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;

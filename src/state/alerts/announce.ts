@@ -1,5 +1,5 @@
 /** What becomes of a change of an alert in its chats: a new message, an edit, or its place in the list of a storm. */
-import { postedTo } from "../../contracts/config.ts";
+import { chatsOf } from "../../contracts/config.ts";
 import { ALERT } from "../../contracts/limits.ts";
 import { progressEvery, type Said } from "../../alert/index.ts";
 import { audienceNamed, own, type Access } from "../decisions/access.ts";
@@ -16,7 +16,7 @@ export function announce(tx: Tx, alert: AlertRow, episode: EpisodeRow, said: Sai
     case "opened":
     case "unstable":
       // Of what opened in this episode before, the newest message stands for it.
-      for (const destination of postedTo(audienceNamed(access, alert.audience).destinations))
+      for (const destination of chatsOf(audienceNamed(access, alert.audience).destinations))
         open(tx, alert, episode, said, destination);
       return;
     case "changed":
@@ -103,7 +103,7 @@ function told(tx: Tx, alert: AlertRow, episode: EpisodeRow, access: Access): str
   );
   const all = [...known, ...digestsWith(tx, episode)].map(({ destination }) => destination);
   if (all.length > 0) return [...new Set(all)];
-  return postedTo(own(access.audiences, alert.audience)?.destinations ?? []);
+  return chatsOf(own(access.audiences, alert.audience)?.destinations ?? []);
 }
 
 function say(

@@ -2,7 +2,7 @@
  * A channel is deaf, or hears again: kept on its row, so that it is told once however often the server restarts, and told over the
  * other channels of the audiences that it serves.
  */
-import { parseDestination, postedTo } from "../../contracts/config.ts";
+import { parseDestination, chatsOf } from "../../contracts/config.ts";
 import { sha256Digest } from "../../contracts/canonical.ts";
 import type { DeafCause, ReplyCode } from "../../contracts/decision/codes.ts";
 import { defineCommand } from "../command.ts";
@@ -128,7 +128,7 @@ function alertKey(channelId: string, since: number, destination: string): string
  */
 function listeners(access: Access, channelId: string, cause: DeafCause): string[] {
   const served = Object.values(access.audiences)
-    .map(({ destinations }) => postedTo(destinations).map((text) => parseDestination(text)))
+    .map(({ destinations }) => chatsOf(destinations).map((text) => parseDestination(text)))
     .filter((destinations) => destinations.some(({ channel }) => channel === channelId));
   const told = served.flatMap((destinations) => {
     const others = destinations.filter(({ channel }) => channel !== channelId);

@@ -9,6 +9,7 @@ import { defineCommand } from "../command.ts";
 import { isPlaceAllowed, type Access } from "../decisions/access.ts";
 import type { Tx } from "../tx.ts";
 import { markMoved } from "./places.ts";
+import { receiveChoice } from "./receive-choice.ts";
 import { receiveCommand } from "./receive-command.ts";
 import { receiveTap } from "./receive-tap.ts";
 import { receiveMessage } from "./receive-text.ts";
@@ -84,6 +85,8 @@ function handle(
       return receiveMessage(tx, channel, inbound, access);
     case "command":
       return receiveCommand(tx, channel, inbound, access, service);
+    case "choice":
+      return receiveChoice(tx, channel, inbound, access);
     case "moved":
       if (!isPlaceAllowed(access, channel.channelId, inbound.place)) return { verdict: "silent", ack: null };
       markMoved(tx, channel.channelId, inbound.place, inbound.movedTo);

@@ -2,7 +2,7 @@
  * Who may answer: the live configuration as the server passes it to each command that judges people, in the shapes that the
  * decision rules take. Default deny: what the configuration does not name is refused.
  */
-import { TERMINAL, type Config } from "../../contracts/config.ts";
+import { PI, TERMINAL, type Config } from "../../contracts/config.ts";
 import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Assurance } from "../../contracts/decision/answer.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -72,8 +72,9 @@ export function profileOf(access: Access, channelId: string): Config["telegramPr
   return channelId.startsWith("telegram:") ? own(access.profiles, channelId.slice("telegram:".length)) : undefined;
 }
 
-/** Whether anything may be received from or sent to a place (chat) of a channel. */
+/** Whether anything may be received from or sent to a place (chat) of a channel. Every session of Pi that can connect is this user's own. */
 export function isPlaceAllowed(access: Access, channelId: string, place: string): boolean {
+  if (channelId === PI) return true;
   return profileOf(access, channelId)?.allowedChatIds.includes(place) === true;
 }
 
@@ -124,18 +125,22 @@ function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"
   if (audience === undefined) return { allowed: false, reason: "notOnList" };
   const remote = audience.assurance === "remote" || policy.require?.assurance === "remote";
   const channels = policy.require?.channels;
-  // Where the terminal is refused for another reason, that is told instead.
-  const otherwise = remote || (channels !== undefined && !channels.includes(TERMINAL));
-  if (source.channel === TERMINAL && !otherwise && !audience.destinations.includes(TERMINAL))
-    return { allowed: false, reason: "terminalOff" };
+  // Where this machine is refused for another reason, that is told instead.
+  const local = source.channel === TERMINAL || source.channel === PI;
+  const otherwise = remote || (channels !== undefined && !channels.includes(source.channel));
+  if (local && !otherwise && !audience.destinations.includes(source.channel))
+    return { allowed: false, reason: source.channel === PI ? "piOff" : "terminalOff" };
   const people = peopleOf(access, source);
   const rule: AudienceRule = {
     people: audience.people,
     assurance: remote ? "remote" : undefined,
     channels,
-    // The server vouches for the user of this machine; an adapter child vouches for nobody.
+    // The server vouches for the user of this machine, and so does the socket of Pi, which only that user can open; another adapter child
+    // vouches for nobody.
     allowedActorIds:
-      source.type === "control" ? [source.actorId] : (profileOf(access, source.channel)?.allowedUserIds ?? []),
+      source.type === "control" || source.channel === PI
+        ? [source.actorId]
+        : (profileOf(access, source.channel)?.allowedUserIds ?? []),
   };
   const { actorId, assurance, channel } = source;
   return judgeActor({
@@ -151,7 +156,7 @@ export function peopleOf(access: Access, source?: AnswerSource): Person[] {
   return Object.entries(access.people).map(([id, { name, telegram, terminal = [] }]) => ({
     id,
     name,
-    accounts: accountsOf(source, id, { telegram, [TERMINAL]: terminal }),
+    accounts: accountsOf(source, id, { telegram, [TERMINAL]: terminal, [PI]: terminal }),
   }));
 }
 

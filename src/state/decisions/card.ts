@@ -133,7 +133,7 @@ function storyOf(db: ValueReader, run: RunFacts): CardStory | undefined {
 
 /** A run that cannot go on before an operator has done something: since when, and why. */
 function waitOf(db: ValueReader, run: RunFacts): CardStory | undefined {
-  if (run.parkReason === null || run.parkReason === "decision" || run.parkReason === "paused") return undefined;
+  if (run.parkReason === null || ["decision", "interaction", "paused"].includes(run.parkReason)) return undefined;
   if (run.parkedAt === null) return undefined;
   const detail = run.parkError === null ? undefined : messageOf(db.unpack(run.parkError));
   const story = { outcome: "parked", at: run.parkedAt } as const;

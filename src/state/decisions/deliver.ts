@@ -1,8 +1,10 @@
 /** One card for one destination of an audience: a delivery effect, made once for each decision and destination. */
-import { parseDestination } from "../../contracts/config.ts";
+import { parseDestination, PI } from "../../contracts/config.ts";
 import { ensureChannel } from "../channels/rows.ts";
+import { refuse } from "../effects/refuse.ts";
+import { effectByNo, insertEffect, type EffectRow } from "../effects/rows.ts";
+import { placed } from "../sessions/destination.ts";
 import { queueDocument } from "./document.ts";
-import { insertEffect } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 
 /** Queues the card unless this destination has it already; returns whether it is new. */
@@ -15,14 +17,16 @@ export function queueDelivery(
     readonly resourceNo: number;
     readonly document: number;
     readonly destination: string;
+    readonly runNo: number;
   },
 ): boolean {
-  const { decisionId, decisionNo, destination, document, requestDigest, resourceNo } = card;
+  const { decisionId, decisionNo, document, requestDigest, resourceNo, runNo } = card;
+  const { error, to: destination } = placed(tx, card.destination, runNo);
   const { channel, kind, place, profile } = parseDestination(destination);
   ensureChannel(tx, { channelId: channel, kind, profile });
-  // Before the card, which then tells what became of it.
-  if (document === 1) queueDocument(tx, { ...card, channel, kind, place });
-  return insertEffect(tx, {
+  // Before the card, which then tells what became of it. A session shows everything anyway.
+  if (document === 1 && channel !== PI) queueDocument(tx, { ...card, channel, kind, place });
+  const { created, effectNo } = insertEffect(tx, {
     purpose: "delivery",
     effectType: "card.post",
     key: `delivery:${decisionId}:${destination}`,
@@ -33,5 +37,7 @@ export function queueDelivery(
     channelId: channel,
     destination,
     place,
-  }).created;
+  });
+  if (created && error !== null) refuse(tx, effectByNo(tx, effectNo) as EffectRow, error);
+  return created;
 }

@@ -74,7 +74,7 @@ export const request = defineCommand("decisions.request", (tx: Tx, input: Reques
   tx.event(run.resourceNo, { type: "decision.requested", actor, payload });
   tx.event(resourceNo, { type: "decision.requested", actor, payload });
   for (const destination of postedTo(audience.destinations))
-    queueDelivery(tx, { decisionId, decisionNo, requestDigest, resourceNo, document, destination });
+    queueDelivery(tx, { decisionId, decisionNo, requestDigest, resourceNo, document, destination, runNo: run.runNo });
   return { decisionId, fingerprint, deadlineAt: expiresAt };
 });
 

@@ -181,7 +181,7 @@ function announcements(tx: Tx, { resourceNo, runNo }: DecisionRow): string {
 function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
   if (decision.status !== "accepted") return 1;
   const run = tx.get<{ finished: number | null; stuck: number | null }>(
-    `SELECT r.finished_at AS finished, q.status = 'parked' AND q.park_reason NOT IN ('decision', 'paused') AS stuck
+    `SELECT r.finished_at AS finished, q.status = 'parked' AND q.park_reason NOT IN ('decision', 'interaction', 'paused') AS stuck
      FROM runs r LEFT JOIN run_queue q ON q.run_no = r.run_no WHERE r.run_no = ?`,
     decision.runNo,
   );

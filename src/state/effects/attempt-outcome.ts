@@ -8,7 +8,7 @@
  * | moved     | again, to the id that the chat has now        | as rejected                                              |
  * | unparsed  | once more, without marks on the text           | the same                                                |
  * | rejected  | final                                         | final; the outcome of a card is posted once as a message |
- * | notSent   | again with backoff, from the first unsent part | again with backoff                                      |
+ * | notSent   | again with backoff (or `retry_after`), from the first unsent part | again with backoff                    |
  * | ambiguous | stays so until evidence or a person           | again with backoff, unless a newer one replaces it       |
  */
 import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
@@ -62,18 +62,21 @@ export const finishAttempt = defineCommand("effects.finishAttempt", (tx: Tx, inp
       rejected(tx, open, input);
       break;
     case "notSent":
-      notSent(tx, open, input.error ?? null);
+      notSent(tx, open, input.error ?? null, input.retryAfterMs ?? null);
       break;
     case "ambiguous":
       if (isInDoubt(tx, open)) ambiguous(tx, open, input.error ?? null);
       else settled(tx, open, input.error ?? null);
   }
   const { nextAttemptAt, status } = effect;
-  tell(tx, effect, "outcome", input.attempt, {
-    outcome: input.outcome,
-    status,
-    ...(input.error ? { error: input.error } : {}),
-  });
+  // That a place was away once more is no part of the story.
+  const away = input.outcome === "notSent" && typeof input.retryAfterMs === "number" && status === "pending";
+  if (!away)
+    tell(tx, effect, "outcome", input.attempt, {
+      outcome: input.outcome,
+      status,
+      ...(input.error ? { error: input.error } : {}),
+    });
   return { status, nextAttemptAt: status === "pending" ? nextAttemptAt : null };
 });
 
@@ -125,10 +128,17 @@ function rejected(tx: Tx, open: OpenAttempt, input: FinishInput): void {
   } else if (effect.effectType === "card.settle") postOutcome(tx, effect);
 }
 
-function notSent(tx: Tx, { attempt, effect }: OpenAttempt, error: ErrorRecord | null): void {
+function notSent(
+  tx: Tx,
+  { attempt, effect }: OpenAttempt,
+  error: ErrorRecord | null,
+  retryAfterMs: number | null = null,
+): void {
   closeParts(tx, effect, attempt.attempt, "notSent");
   moveAttempt(tx, attempt, "notSent", error ?? undefined);
-  backOff(tx, effect, error);
+  // The place is not there at present, and the adapter tells when it is: no failure of anybody.
+  if (retryAfterMs === null) backOff(tx, effect, error);
+  else again(tx, effect, { nextAttemptAt: tx.now + retryAfterMs, error });
 }
 
 /** An uncertain end before or between parts: their receipts say everything. */
@@ -157,7 +167,7 @@ export function ambiguous(tx: Tx, { attempt, effect }: OpenAttempt, error: Error
 }
 
 /** Closes the part that was on its way, if one was. */
-function closeParts(
+export function closeParts(
   tx: Tx,
   effect: EffectRow,
   attempt: number,

@@ -1,6 +1,7 @@
 /**
  * What one attempt of a message carries: the content, computed when it is given out, and the tokens of its buttons.
  */
+import { PI } from "../../contracts/config.ts";
 import { forChat } from "../../contracts/decision/card.ts";
 import { buttonIdsOf, type ReplyCode } from "../../contracts/decision/codes.ts";
 import { DECISION } from "../../contracts/limits.ts";
@@ -14,6 +15,7 @@ import { DOCUMENT_EFFECT, documentNote } from "../decisions/document.ts";
 import { decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import { sha256 } from "../hash.ts";
 import type { Tx } from "../tx.ts";
+import { messageContent } from "../sessions/messages.ts";
 import { alertEdit, alertFrame } from "../alerts/content.ts";
 import type { AlertRequest } from "../alerts/messages.ts";
 import { isSilent, notificationContent } from "../notifications/content.ts";
@@ -50,7 +52,8 @@ export function audiencesOf(tx: Tx, effect: EffectRow): string[] {
 /** The frame with its content for this reader. */
 export function forReader(frame: Frame, reader: Reader | undefined): Frame {
   const { content } = frame;
-  if (content === null || reader === undefined) return frame;
+  // Messages of a session name no times.
+  if (content === null || reader === undefined || content.kind === "session") return frame;
   if (content.kind !== "card") return { ...frame, content: { ...content, ...reader } };
   return { ...frame, content: { ...content, card: { ...content.card, ...reader } } };
 }
@@ -67,7 +70,9 @@ export function frameOf(
   switch (effect.purpose) {
     case "delivery": {
       const decision = decisionByNo(tx, effect.decisionNo as number);
-      const tokens = decision.status === "pending" ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
+      // In a session an answer names its decision by itself.
+      const buttons = decision.status === "pending" && effect.channelId !== PI;
+      const tokens = buttons ? issueTokens(tx, decision, effect.effectNo, attempt) : undefined;
       return {
         ...POST,
         content: chatCard(tx, decision, { tokens, of: effect, ...copy, destination: effect.destination }),
@@ -105,6 +110,8 @@ export function frameOf(
       const silent = isSilent(tx, notificationId) ? { silent: true as const } : {};
       return { ...POST, content, replyTo: null, ...silent };
     }
+    case "message":
+      return { ...POST, content: messageContent(tx, effect), replyTo: null };
     case "alert": {
       const tokens = (ids: readonly string[]): Record<string, string> => issue(tx, ids, effect.effectNo, attempt);
       const { content, replyTo, silent } = alertFrame(tx, effect, copy, tokens);
@@ -124,7 +131,8 @@ function chatCard(
   const content = cardContent(tx, decision, copy);
   if (content.kind !== "card") return content;
   const { card, state } = forChat(content.card, content.state);
-  const note = documentNote(tx, decision, destination);
+  // A session shows everything, and gets no document.
+  const note = destination?.startsWith(`${PI}/`) === true ? {} : documentNote(tx, decision, destination);
   return {
     ...content,
     card,
@@ -137,7 +145,7 @@ function settledCard(tx: Tx, effect: EffectRow, timeZone: string | undefined): M
   const copy = shown === undefined ? undefined : attemptOf(tx, shown.effectNo, shown.attempt);
   const decision = decisionByNo(tx, effect.decisionNo as number);
   // Further buttons of the same copy: those that it has stay good, as nobody knows whether the edit will arrive.
-  const pending = shown !== undefined && decision.status === "pending";
+  const pending = shown !== undefined && decision.status === "pending" && effect.channelId !== PI;
   const tokens = pending ? issueTokens(tx, decision, shown.effectNo, shown.attempt) : undefined;
   return chatCard(tx, decision, {
     tokens,

@@ -3,7 +3,7 @@
  * audience, and the question closed when its doubt is over, however that came about.
  */
 import { sha256Digest } from "../../contracts/canonical.ts";
-import { parseDestination, postedTo, type Audience } from "../../contracts/config.ts";
+import { parseDestination, chatsOf, type Audience } from "../../contracts/config.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DOUBT } from "../../contracts/limits.ts";
 import { deadError, isReachable } from "../channels/places.ts";
@@ -95,7 +95,7 @@ function planFor(db: JsonReader, doubt: OpenDoubt, access: Access, now: number):
   if (onAmbiguous !== "wait" && resendsOf(db, doubt) < DOUBT.resends)
     return { what: "resend", at: doubt.since + onAmbiguous.resendAfterMs };
   if (doubt.purpose !== "delivery" || doubt.askedAt !== null) return undefined;
-  const destinations = audiences.flatMap(({ destinations: all }) => postedTo(all));
+  const destinations = audiences.flatMap(({ destinations: all }) => chatsOf(all));
   const destination = destinations.find((other) => isElsewhere(db, doubt, other, access, now));
   return destination === undefined ? undefined : { what: "ask", at: doubt.since + DOUBT.askAfterMs, destination };
 }

@@ -2,9 +2,10 @@
  * What becomes of attempts whose adapter is gone: only the exact attempt that was in its hands is in doubt, never what waits behind.
  */
 import { HoldpointError } from "../../contracts/errors.ts";
+import { PI } from "../../contracts/config.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
-import { again, ambiguous, isInDoubt } from "./attempt-outcome.ts";
+import { again, ambiguous, closeParts, isInDoubt } from "./attempt-outcome.ts";
 import { isComplete, partsOf, progressOf } from "./part-rows.ts";
 import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
@@ -46,12 +47,15 @@ function abandon(tx: Tx, effect: EffectRow): string {
     "adapterGone",
     `The adapter of ${effect.channelId} ended during this attempt.`,
   ).toRecord();
-  if (isInDoubt(tx, { effect, attempt })) {
+  // In a session a message is looked for before it is sent: repeating it does no harm, so nothing is in doubt.
+  const harmless = effect.channelId === PI;
+  if (!harmless && isInDoubt(tx, { effect, attempt })) {
     ambiguous(tx, { effect, attempt }, error);
   } else if (attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, effect.effectNo)))) {
     moveAttempt(tx, attempt, "accepted");
     moveEffect(tx, effect, "applied", { error: null });
   } else {
+    if (harmless) closeParts(tx, effect, attempt.attempt, "notSent");
     moveAttempt(tx, attempt, "notSent", error);
     again(tx, effect, { nextAttemptAt: tx.now, error: null });
   }

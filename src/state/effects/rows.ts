@@ -11,7 +11,7 @@ import { packError } from "../runs/rows.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 
-export type EffectPurpose = "action" | "delivery" | "settlement" | "reply" | "notification" | "alert";
+export type EffectPurpose = "action" | "delivery" | "settlement" | "reply" | "notification" | "message" | "alert";
 export type EffectStatus = "pending" | "applying" | "applied" | "rejected" | "ambiguous" | "cancelled";
 export type Recovery = "idempotent" | "observed" | "manual";
 

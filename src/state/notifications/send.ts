@@ -3,7 +3,7 @@
  * audience, one message goes to each of its destinations, as an effect like every visible message.
  */
 import type { Severity } from "../../contracts/alert.ts";
-import { parseDestination, postedTo } from "../../contracts/config.ts";
+import { chatsOf, parseDestination, sessionDestination } from "../../contracts/config.ts";
 import { sha256Digest } from "../../contracts/canonical.ts";
 import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -15,6 +15,7 @@ import { audienceNamed, type Access } from "../decisions/access.ts";
 import { tellKeyed } from "./keyed.ts";
 import { insertEffect } from "../effects/rows.ts";
 import { claimedRun, openAttempt, type RunRow, runnerActor } from "../runs/rows.ts";
+import { bindingOf } from "../sessions/bindings.ts";
 import type { Claim, Tx } from "../tx.ts";
 
 /** Of the message in the event chain. */
@@ -70,7 +71,7 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     open.visit,
   );
   if (stored !== undefined) return { index: stored.number };
-  const destinations = audience === null ? [] : postedTo(audienceNamed(access, audience).destinations);
+  const destinations = audience === null ? [] : audienceNamed(access, audience).destinations;
   const notificationId = resourceId("notification", [run.runId, nodeId, String(open.visit)].join("\0"));
   const index =
     tx.get<{ count: number }>('SELECT count(*) AS "count" FROM notifications WHERE run_no = ?', run.runNo)?.count ?? 0;
@@ -96,8 +97,12 @@ export const send = defineCommand("notifications.send", (tx, input: SendInput): 
     actor: runnerActor(claim),
     payload: { notificationId, index, nodeId, kind, audience, message: cutToUnits(message, EXCERPT_UNITS) },
   });
+  const session = bindingOf(tx, run.runNo);
+  if (session !== undefined)
+    post(tx, run, { notificationId, nodeId, destination: sessionDestination(session.sessionId) });
   if (audience !== null && groupKey !== null && tellKeyed(tx, run, { ...input, audience, groupKey })) return { index };
-  for (const destination of destinations) post(tx, run, { notificationId, nodeId, destination });
+  // A run without a session has nobody there to tell.
+  for (const destination of chatsOf(destinations)) post(tx, run, { notificationId, nodeId, destination });
   return { index };
 });
 

@@ -4,6 +4,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
+import { bindingOf } from "../sessions/bindings.ts";
 import type { Reader } from "../statements.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { type AttemptRow, lastAttempt, type RunRow, runByNo, SERVER_ACTOR } from "./rows.ts";
@@ -19,6 +20,8 @@ export interface Launch {
   readonly input: JsonValue;
   /** The last runner stopped giving way: this one goes on step by step, so that it is known where the next one does. */
   readonly stepwise: boolean;
+  /** Its agent steps are done by the agent of a Pi session. */
+  readonly interactive: boolean;
 }
 
 /** Null when nothing is due. Throws `claimLost` when another server epoch owns the database. */
@@ -72,7 +75,8 @@ export const claim = defineCommand(
       serverEpoch: input.serverEpoch,
     };
     const stepwise = last !== undefined && ranOutOfTime(tx, last.runnerEpoch);
-    return { claim: held, command, definitionDigest, stepwise, ...launchFields(tx, run) };
+    const interactive = bindingOf(tx, run.runNo)?.mode === "interactive";
+    return { claim: held, command, definitionDigest, stepwise, interactive, ...launchFields(tx, run) };
   },
 );
 

@@ -4,6 +4,9 @@ import { isFinal } from "../../contracts/states.ts";
 import { pendingOf } from "../checkpoints/rows.ts";
 import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
+import { openRequestOf } from "../interactions/rows.ts";
+import { resumeStep } from "../sessions/resume-step.ts";
+import { cancelSteps } from "../sessions/messages.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { letGo, parkQueue, queueOf, requeueRun } from "./queueing.ts";
 import { pendingTimer } from "../timers/rows.ts";
@@ -81,6 +84,8 @@ export function pauseRun(tx: Tx, run: RunRow, by: ControlledBy): string | null {
   refuseFinal(run, "paused");
   if (run.paused === 1) return null;
   setPaused(tx, run, 1);
+  // What its session was to do is not sent meanwhile.
+  cancelSteps(tx, run.runNo);
   const parked = queueOf(tx, run.runNo).status === "parked";
   if (!parked) parkQueue(tx, run.runNo, "paused", null);
   const epoch = letGo(tx, run, "cancelled");
@@ -104,6 +109,7 @@ export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
   refuseFinal(run, "resumed");
   const wasPaused = run.paused === 1;
   if (wasPaused) setPaused(tx, run, 0);
+  if (wasPaused) resumeStep(tx, run);
   const obstacle = obstacleOf(tx, run);
   if (obstacle === null) requeueRun(tx, run, { consecutiveErrors: 0, priority: run.status === "queued" ? 0 : 1 });
   else if (!wasPaused) throw obstacle;
@@ -111,7 +117,13 @@ export function resumeRun(tx: Tx, run: RunRow, by: ControlledBy): void {
 }
 
 /** What keeps a run from being resumed. */
-export type Obstacle = "notPaused" | "waitsForDecision" | "waitsForCheckpoint" | "sleeps" | "unsettled";
+export type Obstacle =
+  | "notPaused"
+  | "waitsForDecision"
+  | "waitsForCheckpoint"
+  | "waitsForSession"
+  | "sleeps"
+  | "unsettled";
 
 function setPaused(tx: Tx, run: RunRow, paused: 0 | 1): void {
   run.paused = paused;
@@ -136,6 +148,12 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
       },
     );
   }
+  const request = openRequestOf(tx, run.runNo);
+  if (request?.status === "pending")
+    return new HoldpointError("runState", `Run ${run.runId} waits for the agent of Pi session ${request.sessionId}.`, {
+      details: { obstacle: "waitsForSession" satisfies Obstacle },
+      remedy: `Open that session (\`pi --session-id ${request.sessionId}\`), or cancel the run.`,
+    });
   const timer = pendingTimer(tx, run.runNo);
   if (timer !== undefined) {
     const wakeAt = new Date(timer.wakeAt).toISOString();
@@ -144,7 +162,7 @@ function obstacleOf(tx: Tx, run: RunRow): HoldpointError | null {
       remedy: "Wait until then, or cancel the run.",
     });
   }
-  if (openAttempt(tx, run)?.status === "waiting") {
+  if (request === undefined && openAttempt(tx, run)?.status === "waiting") {
     return new HoldpointError("runState", `Run ${run.runId} waits for a decision.`, {
       details: { obstacle: "waitsForDecision" satisfies Obstacle },
       remedy: "Answer the decision (`holdpoint decisions`), or cancel the run.",

@@ -7,6 +7,9 @@ import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
 import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
+import { cancelRequestOf } from "../interactions/ending.ts";
+import { unbind } from "../sessions/bindings.ts";
+import { queueEnding } from "../sessions/messages.ts";
 import { cancelTimerOf } from "../timers/cancel.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { closeQueue, letGo, type RunnerEnd } from "./queueing.ts";
@@ -44,6 +47,7 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
     run.runNo,
   );
   cancelCheckpointOf(tx, run.runNo);
+  cancelRequestOf(tx, run.runNo);
   cancelTimerOf(tx, run.runNo);
   if (ending.status !== "completed") cancelFollowUpsOf(tx, run.runNo, ending.status);
   // Somebody took the run back: what it had not told yet is no news any more.
@@ -56,6 +60,8 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
     payload: { status: ending.status, steps: run.steps, error: ending.error ?? null },
   });
   queueStory(tx, run.runNo);
+  queueEnding(tx, run);
+  unbind(tx, run.runNo);
   endReportsOf(tx, run.runId);
   return epoch;
 }

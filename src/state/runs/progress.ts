@@ -137,6 +137,19 @@ export class Progress {
     this.#opened(open.nodeId, open.visit, open.attemptNumber + 1);
   }
 
+  /** The open attempt waited and goes on with this runner. */
+  goOn(): void {
+    const open = this.#open;
+    if (open === undefined) throw new Error(`run ${this.#run.runId} has no open attempt`);
+    this.#tx.run(
+      "UPDATE node_attempts SET status = ?, runner_epoch = ? WHERE run_no = ? AND attempt_no = ?",
+      next("nodeAttempt", open.status, "goesOn"),
+      this.#runnerEpoch,
+      this.#run.runNo,
+      open.attemptNo,
+    );
+  }
+
   /** Writes the open attempt, the nodes' counters and the run's position. */
   save(): void {
     const tx = this.#tx;

@@ -9,6 +9,8 @@ import { packError, type RunRow, SERVER_ACTOR } from "./rows.ts";
 export type ParkReason =
   | "decision"
   | "checkpoint"
+  | "interaction"
+  | "turn"
   | "timer"
   | "paused"
   | "workflowSourceChanged"

@@ -5,6 +5,7 @@ import { CONTENT, PAGE } from "../../contracts/limits.ts";
 import { type ReadDb, shownValue, unpackOrNull } from "../reading.ts";
 import type { Reader } from "../statements.ts";
 import { type HeldStep, heldStepOf } from "./held-step.ts";
+import { nodeWindow, type NodeWindow } from "./node-window.ts";
 import { positionOf, visitsOf } from "./position.ts";
 import { runByNo, runNoOf, shortIdOf } from "./rows.ts";
 import { type WaitingSources, waitingSources } from "./source-obstacle.ts";
@@ -34,6 +35,9 @@ export interface RunListRow {
   /** Short id of the checkpoint that it waits for, and what that says. */
   readonly pendingCheckpoint: string | null;
   readonly checkpointSummary: string | null;
+  /** The Pi session whose agent it waits for, and whether that is in a turn of the step. */
+  readonly pendingSession: string | null;
+  readonly inTurn: boolean;
   /** When it goes on by itself, for a sleeping run, and what it waits for. */
   readonly wakeAt: number | null;
   readonly sleepReason: string | null;
@@ -110,6 +114,8 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
   (SELECT count(*) FROM effects e WHERE e.run_no = r.run_no AND e.purpose = 'action' AND e.status = 'ambiguous') AS ambiguousEffects,
   (SELECT fingerprint FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending') AS pendingDecision,
   i.short_id AS pendingCheckpoint, i.summary AS checkpointSummary, t.wake_at AS wakeAt, t.reason AS sleepReason,
+  (SELECT session_id FROM agent_requests g WHERE g.run_no = r.run_no AND g.status = 'pending') AS pendingSession,
+  EXISTS (SELECT 1 FROM agent_requests g JOIN workflow_turns t USING (request_id) WHERE g.run_no = r.run_no AND t.ended_at IS NULL) AS inTurn,
   r.error, r.created_at AS createdAt, r.updated_at AS updatedAt, r.finished_at AS finishedAt,
   r.workflow_path AS workflowPath, p.canonical_path AS projectPath, r.definition_digest AS definitionDigest,
   r.continuations
@@ -121,6 +127,7 @@ const LIST = `SELECT r.run_no AS runNo, r.run_id AS runId, r.resource_no AS reso
 type RawRun = Omit<
   RunDetailRow,
   | "paused"
+  | "inTurn"
   | "queueError"
   | "error"
   | "shortId"
@@ -131,6 +138,7 @@ type RawRun = Omit<
   | "restartedAs"
 > & {
   paused: number;
+  inTurn: number;
   queueError: string | null;
   error: string | null;
 };
@@ -201,6 +209,11 @@ export const reads = (db: ReadDb) => ({
       ...lineage,
     };
   },
+
+  byNo: (runNo: number): RunListRow => listedRun(db, runNo),
+
+  /** Some nodes of the definition in its order, around the current one, with how each stands. */
+  nodeWindow: (runNo: number, size: number): NodeWindow => nodeWindow(db, runNo, size),
 
   /** The newest attempts, oldest of them first. */
   attempts: (runNo: number, limit: number = PAGE.rows): AttemptReadRow[] =>
@@ -282,7 +295,7 @@ export const reads = (db: ReadDb) => ({
     Object.fromEntries(
       db
         .all<{ status: string; n: number }>(
-          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'timer', 'paused', 'effectAmbiguous') THEN 'parked'
+          `SELECT CASE WHEN q.status = 'parked' AND q.park_reason NOT IN ('decision', 'checkpoint', 'interaction', 'turn', 'timer', 'paused', 'effectAmbiguous') THEN 'parked'
              ELSE r.status END AS status, count(*) AS n FROM runs r JOIN run_queue q USING (run_no) GROUP BY 1`,
         )
         .map(({ status, n }) => [status, n]),
@@ -330,6 +343,7 @@ function asRow(db: RunReader, row: RawRun): RunListRow {
     ...rest,
     shortId: shortIdOf(db, row.runId),
     paused: row.paused === 1,
+    inTurn: row.inTurn === 1,
     queueError: unpackOrNull(db, row.queueError),
     error: unpackOrNull(db, row.error),
   };

@@ -161,6 +161,18 @@ function place(tx: Tx, run: RunRow, claim: Claim): boolean {
   const actor = runnerActor(claim);
   const open = openAttempt(tx, run);
   const progress = new Progress(tx, run, open, claim.runnerEpoch);
+  if (open?.status === "waiting") {
+    // The agent of a session has handed something in, or its step has ended otherwise: the same attempt goes on.
+    progress.goOn();
+    run.status = next("run", run.status, "continued");
+    tx.event(run.resourceNo, {
+      type: "run.resumed",
+      actor,
+      payload: { nodeId: open.nodeId, visit: open.visit, step: run.steps, interrupted: false },
+    });
+    progress.save();
+    return false;
+  }
   if (open !== undefined) {
     progress.interrupt();
     tx.event(run.resourceNo, {

@@ -7,6 +7,7 @@ import { RESTART } from "../../contracts/limits.ts";
 import { isFinal } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
 import { withReceipt, type Receipted } from "../receipts.ts";
+import { bind, bindingOf } from "../sessions/bindings.ts";
 import type { Tx } from "../tx.ts";
 import { checkRevision, type RunControl } from "./control.ts";
 import { ackOf, lastAttempt, type RunAck, type RunRow, runByNo, runByRef } from "./rows.ts";
@@ -84,6 +85,8 @@ function create(tx: Tx, run: RunRow, input: RunControl): RunAck {
     source.restartNumber + 1,
     runNo,
   );
+  const before = bindingOf(tx, run.runNo);
+  if (before !== undefined) bind(tx, runNo, { session: before.sessionId, turn: null, mode: before.mode });
   tx.event(run.resourceNo, {
     type: "run.restarted",
     actor: input.actor,

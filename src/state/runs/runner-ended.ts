@@ -5,6 +5,7 @@
 import { type ErrorRecord, HoldpointError } from "../../contracts/errors.ts";
 import { PROCESS } from "../../contracts/limits.ts";
 import { defineCommand } from "../command.ts";
+import { rejectUnjudged } from "../interactions/judged.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { type HeldStep, timeOutStep } from "./held-step.ts";
 import { letGo, parkRun, queueAgain, queueOf, type RunnerEnd } from "./queueing.ts";
@@ -63,6 +64,12 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   if (runner.status !== "starting" && runner.status !== "ready")
     return { runId: run.runId, queue: queue.status, delayMs: null };
 
+  if (
+    input.outcome !== "stopped" &&
+    input.outcome !== "absent" &&
+    rejectUnjudged(tx, run, END[input.outcome], unjudged(input))
+  )
+    return { runId: run.runId, queue: "parked", delayMs: null };
   if (input.held !== undefined) return afterHeldStep(tx, run, input, input.held);
   const blameless = input.outcome === "stopped" || input.outcome === "absent";
   const steps = runner.stepsAtReady !== null && run.steps > runner.stepsAtReady;
@@ -85,6 +92,11 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   });
   return { runId: run.runId, queue: "queued", delayMs };
 });
+
+/** What the agent is told whose result was being judged. */
+function unjudged({ error, outcome }: RunnerEnded): string {
+  return `Checking the result failed: the process that did it ${HOW[outcome]}.${error === null ? "" : ` ${error.message}`}`;
+}
 
 /**
  * The step times out if it is certain that it was this one. Else it may have been one after it, which the runner had no time to

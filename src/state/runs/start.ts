@@ -2,7 +2,9 @@
 import { makeRunId } from "../../contracts/ids.ts";
 import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
+import { bind, type Origin } from "../sessions/bindings.ts";
 import type { Actor, Tx } from "../tx.ts";
+import { parkQueue } from "./queueing.ts";
 import { ackOf, type RunAck, runByNo } from "./rows.ts";
 
 export interface StartRun {
@@ -14,8 +16,11 @@ export interface StartRun {
   readonly input: unknown;
   readonly receipt: Receipt | null;
   readonly actor?: Actor;
+  /** The session of Pi that it belongs to. */
+  readonly origin?: Origin | undefined;
 }
 
+/** Throws `sessionBusy`, `idempotencyConflict`. */
 export const start = defineCommand("runs.start", (tx, input: StartRun): Receipted<RunAck> =>
   withReceipt(tx, input.receipt, () => {
     const { projectPath, workflow, workflowPath } = input;
@@ -27,6 +32,10 @@ export const start = defineCommand("runs.start", (tx, input: StartRun): Receipte
       packedInput: tx.pack(input.input),
       actor: input.actor ?? { type: "control", id: input.receipt?.clientId ?? "server" },
     });
+    if (input.origin !== undefined) {
+      bind(tx, runNo, input.origin);
+      if (input.origin.turn !== null) parkQueue(tx, runNo, "turn", null);
+    }
     return ackOf(tx, runByNo(tx, runNo));
   }),
 );

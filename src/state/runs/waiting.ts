@@ -12,9 +12,14 @@ import { openAttempt, type RunRow, runByNo } from "./rows.ts";
 import { standingOf } from "./standing.ts";
 
 /** What a run can wait for. */
-export type WaitKind = "decision" | "checkpoint" | "timer";
+export type WaitKind = "decision" | "checkpoint" | "interaction" | "timer";
 
-const WAIT_EVENT = { decision: "decisionRequested", checkpoint: "checkpointRequested", timer: "timerSet" } as const;
+const WAIT_EVENT = {
+  decision: "decisionRequested",
+  checkpoint: "checkpointRequested",
+  interaction: "interactionRequested",
+  timer: "timerSet",
+} as const;
 
 /**
  * The open attempt and its run begin to wait: queue parked with the kind as reason, claim released, runner row closed. The
@@ -49,7 +54,7 @@ export function waitFor(
 
 export interface Answered {
   /** The one thing that was answered; it can cause one continuation only. */
-  readonly cause: { readonly type: WaitKind; readonly id: string };
+  readonly cause: { readonly type: Exclude<WaitKind, "interaction">; readonly id: string };
   /** Becomes the node's output. */
   readonly output: unknown;
   readonly actor: Actor;

@@ -8,7 +8,7 @@ CREATE TABLE effects (
   short_id TEXT NOT NULL,
   -- Whose event chain tells about it: the run, the decision or the channel.
   resource_no INTEGER NOT NULL REFERENCES resources,
-  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply','notification','alert')),
+  purpose TEXT NOT NULL CHECK (purpose IN ('action','delivery','settlement','reply','notification','message','alert')),
   effect_type TEXT NOT NULL,
   -- What makes it one. effect_id is its hash, and its resource follows from it.
   idempotency_key TEXT NOT NULL,

@@ -11,6 +11,7 @@ import { DECISIONS } from "./decisions.ts";
 import { EFFECTS } from "./effects.ts";
 import { FOUNDATION } from "./foundation.ts";
 import { MANAGED } from "./managed.ts";
+import { PI_SESSIONS } from "./pi.ts";
 import { MONITORS } from "./monitors.ts";
 import { RUNS } from "./runs.ts";
 import { STEPS } from "./steps.ts";
@@ -21,4 +22,15 @@ export const SCHEMA_NAME = "holdpoint-state";
 export const SCHEMA_VERSION = 1;
 
 /** In the order in which tables refer to each other. */
-export const SCHEMA_V1 = [FOUNDATION, RUNS, STEPS, MANAGED, DECISIONS, CHANNELS, EFFECTS, ALERTS, MONITORS].join("");
+export const SCHEMA_V1 = [
+  FOUNDATION,
+  RUNS,
+  STEPS,
+  MANAGED,
+  DECISIONS,
+  CHANNELS,
+  EFFECTS,
+  ALERTS,
+  MONITORS,
+  PI_SESSIONS,
+].join("");

@@ -30,10 +30,8 @@ interface Budget {
 /** Throws `claimLost`, and `updateRefused` for an attempt that is over, a wrong form, or when it comes too often. */
 export const publish = defineCommand("updates.publish", (tx, input: PublishInput): UpdateReceipt => {
   const run = claimedRun(tx, input.claim);
-  const envelope = parseUpdate(input.envelope);
-  const { key, type } = envelope;
-  const known = input.sourceId === undefined ? undefined : bySource(tx, run, input.sourceId);
-  if (known !== undefined) return known;
+  const before = input.sourceId === undefined ? undefined : known(tx, run, input.sourceId);
+  if (before !== undefined) return before;
   const open = openAttempt(tx, run);
   if (
     open?.status !== "running" ||
@@ -46,6 +44,19 @@ export const publish = defineCommand("updates.publish", (tx, input: PublishInput
       `Node "${input.nodeId}", visit ${input.visit} (step ${input.step}) of run ${run.runId} is over; its updates come too late.`,
     );
   }
+  return store(tx, run, open.attemptNo, input.envelope, input.sourceId ?? null);
+});
+
+/** Stores an update of an attempt that is known to be the live one. Throws `updateRefused`. */
+export function store(
+  tx: Tx,
+  run: RunRow,
+  attemptNo: number,
+  given: UpdateEnvelope,
+  sourceId: string | null,
+): UpdateReceipt {
+  const envelope = parseUpdate(given);
+  const { key, type } = envelope;
   const budget = budgetOf(tx, run.runNo);
   const isCurrent =
     tx.get(
@@ -66,8 +77,8 @@ export const publish = defineCommand("updates.publish", (tx, input: PublishInput
     run.runNo,
     seq,
     updateId,
-    input.sourceId ?? null,
-    open.attemptNo,
+    sourceId,
+    attemptNo,
     tx.revision(run.resourceNo),
     type,
     key,
@@ -92,7 +103,7 @@ export const publish = defineCommand("updates.publish", (tx, input: PublishInput
     bucket.at,
   );
   return { updateId, seq, at: tx.now, type, key };
-});
+}
 
 function budgetOf(tx: Tx, runNo: number): Budget {
   const row = tx.get<Budget>(
@@ -104,7 +115,8 @@ function budgetOf(tx: Tx, runNo: number): Budget {
   return { updates: 0, slots: 0, tokens, refilledAt: at };
 }
 
-function bySource(tx: Tx, run: RunRow, sourceId: string): UpdateReceipt | undefined {
+/** The receipt of an update that was stored under this id before. */
+export function known(tx: Tx, run: RunRow, sourceId: string): UpdateReceipt | undefined {
   return tx.get<UpdateReceipt>(
     `SELECT update_id AS updateId, update_seq AS seq, recorded_at AS at, update_type AS type, update_key AS "key" FROM workflow_updates
      WHERE run_no = ? AND source_id = ?`,

@@ -35,6 +35,18 @@ export const reads = (db: ReadDb) => ({
       )
       .map((row) => ({ ...row, data: db.unpack(row.data) })),
 
+  /** When a run looks at something next by itself, from its newest update `next-check`; null when it does not say. */
+  nextCheckAt: (runNo: number): number | null => {
+    const row = db.get<{ data: string }>(
+      `SELECT u.data FROM workflow_updates_current c JOIN workflow_updates u ON u.run_no = c.run_no AND u.update_seq = c.update_seq
+       WHERE c.run_no = ? AND c.update_type = 'next-check' ORDER BY c.update_seq DESC LIMIT 1`,
+      runNo,
+    );
+    const data = row === undefined ? null : (db.unpack(row.data) as { at?: unknown } | null);
+    const at = typeof data?.at === "string" ? Date.parse(data.at) : data?.at;
+    return typeof at === "number" && Number.isSafeInteger(at) ? at : null;
+  },
+
   /** How many updates a run published, and how many of them are current. */
   counts: (runNo: number): { updates: number; current: number } =>
     db.get<{ updates: number; current: number }>(

@@ -134,6 +134,8 @@ export type Validate = (
 
 /** What an agent step came to. */
 export type AgentOutcome =
+  /** The step is done elsewhere; the run waits, and the step is asked for again when there is something to judge. */
+  | { readonly outcome: "parked" }
   | { readonly outcome: "ok"; readonly output: JsonValue }
   | { readonly outcome: "failed" | "timed_out"; readonly error: ErrorRecord };
 
@@ -224,5 +226,8 @@ export interface ResumeState {
 /** How the execution ended here; the run itself may go on elsewhere. */
 export type EngineEnd =
   | { readonly kind: "finished"; readonly end: RunEnd; readonly output: JsonValue | undefined }
-  | { readonly kind: "parked"; readonly reason: "decision" | "checkpoint" | "sleep" | "effectAmbiguous" }
+  | {
+      readonly kind: "parked";
+      readonly reason: "decision" | "checkpoint" | "interaction" | "sleep" | "effectAmbiguous";
+    }
   | { readonly kind: "stopped"; readonly reason: string };

@@ -49,6 +49,7 @@ export function performAgent(node: AgentNode, performance: Performance): Promise
     if (work === undefined) throw new Error("the host has lost a method");
     // Kept, so that nothing of the step runs any more when the run goes on after a stop.
     const done = await wait(attempt.keep(work));
+    if (done.outcome === "parked") return { kind: "parked", reason: "interaction" };
     if (done.outcome === "ok") return outputOf({ kind: "returned", value: done.output }, nodeId, host.valueBytes);
     return { kind: done.outcome, error: bounded(done.error, nodeId) };
   });

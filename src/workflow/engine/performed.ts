@@ -12,7 +12,10 @@ import { toJson } from "./values.ts";
 export type Performed =
   | { readonly kind: "ok"; readonly output: JsonValue; readonly bytes: number; readonly settlement?: SettledWithStep }
   | { readonly kind: "failed" | "timed_out"; readonly error: ErrorRecord; readonly settlement?: SettledWithStep }
-  | { readonly kind: "parked"; readonly reason: "decision" | "checkpoint" | "sleep" | "effectAmbiguous" };
+  | {
+      readonly kind: "parked";
+      readonly reason: "decision" | "checkpoint" | "interaction" | "sleep" | "effectAmbiguous";
+    };
 
 /** What the performers need of the engine. `wait` rejects with a sentinel when the step was taken back meanwhile. */
 export interface Performance {

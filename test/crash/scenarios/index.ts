@@ -7,6 +7,7 @@ import { doubt } from "./doubt.ts";
 import { lifetime } from "./lifetime.ts";
 import { refusal } from "./refusal.ts";
 import type { Scenario } from "./scenario.ts";
+import { sessions } from "./session.ts";
 import { watches } from "./watch.ts";
 import { work } from "./work.ts";
 
@@ -18,6 +19,7 @@ export const SCENARIOS = {
   ...doubt,
   ...lifetime,
   ...refusal,
+  ...sessions,
   ...watches,
   ...work,
 } as const satisfies Readonly<Record<string, Scenario>>;

@@ -36,6 +36,8 @@ import { ServerCore } from "../../../src/server/core.ts";
 import { makeHandlers } from "../../../src/server/gateway/handlers.ts";
 import type { Caller, HandlerResult } from "../../../src/server/gateway/connection.ts";
 import type { Child, ChildExit, ChildSpec, Clock, Log } from "../../../src/server/ports.ts";
+import type { FromAdapter, ToAdapter } from "../../../src/contracts/protocol/channel.ts";
+import { piAdapter, type PiAdapter } from "../pi/adapter.ts";
 import { openStore, type Store } from "../../../src/state/store.ts";
 
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -62,6 +64,8 @@ export interface World {
   readonly store: Store;
   core: ServerCore;
   readonly runners: TestRunner[];
+  /** Adapters of Pi that were started, over real sockets. */
+  readonly adapters: PiAdapter[];
   /** Called with each new runner before it gets its launch. */
   onRunner: (runner: TestRunner) => void;
   /** The same for the runners of resource managers, resolvers included. */
@@ -116,6 +120,11 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     world.onRunner(runner);
     return child;
   };
+  const launchPi = async (spec: ChildSpec<FromAdapter>): Promise<Child<FromAdapter, ToAdapter>> => {
+    const adapter = await piAdapter(spec, () => moved.emit("moved"));
+    world.adapters.push(adapter);
+    return adapter.child;
+  };
   let version = "0.0.0";
   const startCore = (): Promise<ServerCore> =>
     ServerCore.start({
@@ -123,7 +132,10 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
       ports: {
         clock,
         random: randomBytes,
-        launcher: { launch: (spec) => Promise.resolve(launchChild(spec as never) as never) },
+        launcher: {
+          launch: async (spec) =>
+            (spec.kind === "adapter" ? await launchPi(spec as never) : launchChild(spec)) as never,
+        },
         processes: {
           endGroups: () => Promise.resolve(),
           endAgents: () => Promise.resolve(),
@@ -156,6 +168,7 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     },
     core: undefined as unknown as ServerCore,
     runners,
+    adapters: [],
     onRunner: () => undefined,
     resourceRunners,
     onResourceRunner: () => undefined,
@@ -227,6 +240,8 @@ export async function makeWorld(config: Partial<Config> = {}, clock: Clock = rea
     async crash() {
       const [core, lost] = [world.core, store];
       for (const runner of [...runners, ...resourceRunners]) runner.cut();
+      // They end with the pipe, before another server starts one.
+      for (const adapter of world.adapters) adapter.kill();
       store = open();
       world.core = await startCore();
       await core.stop().catch((error: { kind?: string }) => {

@@ -1,0 +1,201 @@
+/**
+ * Turns of a session's agent. One that a message of ours began belongs to it, and where that message is a step, to the step: its time counts,
+ * its end without a result is answered with a reminder, and a person's Escape pauses the run, once. Other turns are the person's own.
+ */
+import { afterUnproductiveTurn } from "../../contracts/agent-step.ts";
+import { PI } from "../../contracts/config.ts";
+import { HoldpointError } from "../../contracts/errors.ts";
+import { AGENT } from "../../contracts/limits.ts";
+import { next } from "../../contracts/states.ts";
+import { defineCommand } from "../command.ts";
+import { effectById } from "../effects/rows.ts";
+import { endRequest, outOfTime } from "../interactions/ending.ts";
+import { openRequestOf, requestById, stepOf, submissionOf, type AgentRequestRow } from "../interactions/rows.ts";
+import { take } from "../interactions/submit.ts";
+import { pauseRun } from "../runs/control.ts";
+import { runByNo } from "../runs/rows.ts";
+import type { Tx } from "../tx.ts";
+import { queueStep, storedOf } from "./messages.ts";
+import { letBegin } from "./reserved.ts";
+import { nextMessage } from "./resume-step.ts";
+
+interface TurnRow {
+  readonly turnId: string;
+  readonly effectNo: number | null;
+  readonly requestId: string | null;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+}
+
+const SELECT =
+  "SELECT turn_id AS turnId, effect_no AS effectNo, request_id AS requestId, started_at AS startedAt, ended_at AS endedAt FROM workflow_turns WHERE session_id = ?";
+
+export interface TurnStart {
+  readonly session: string;
+  readonly turnId: string;
+  /** Hidden id of the message of ours that began it; null = something else did. */
+  readonly messageId: string | null;
+}
+
+/** A turn has begun. One that was open before has ended without anybody telling. Repeating it changes nothing. */
+export const turnStarted = defineCommand(
+  "sessions.turnStarted",
+  (tx: Tx, { messageId, session, turnId }: TurnStart): { requestId: string | null } => {
+    const known = tx.get<TurnRow>(`${SELECT} AND turn_id = ?`, session, turnId);
+    if (known !== undefined) return { requestId: known.requestId };
+    const open = openTurn(tx, session);
+    if (open !== undefined) close(tx, session, open, { stop: "lost", entry: null });
+    const cause = messageId === null ? undefined : effectById(tx, messageId);
+    const ours = cause?.channelId === PI && cause.place === session && cause.purpose === "message" ? cause : undefined;
+    let request: AgentRequestRow | undefined;
+    if (ours !== undefined) {
+      const stored = storedOf(tx, ours);
+      // The step that waits now, also where an older message of it began the turn.
+      if (stored.kind === "step") request = openRequestOf(tx, ours.runNo as number);
+      if (stored.kind === "followUp") moveFollowUp(tx, stored.followUpId, "queued", "sent");
+    }
+    tx.run(
+      "INSERT INTO workflow_turns (session_id, turn_id, effect_no, request_id, started_at) VALUES (?, ?, ?, ?, ?)",
+      session,
+      turnId,
+      ours?.effectNo ?? null,
+      request?.requestId ?? null,
+      tx.now,
+    );
+    return { requestId: request?.requestId ?? null };
+  },
+);
+
+export interface TurnEnd {
+  readonly session: string;
+  readonly turnId: string;
+  readonly stop: "completed" | "aborted" | "error";
+  readonly error: string | null;
+  readonly entry: string | null;
+  /** Text of the agent's last message. */
+  readonly text: string | null;
+}
+
+/** `stop`: the runner of a run that was paused by it. */
+export interface TurnEnded {
+  readonly known: boolean;
+  readonly stop: { readonly runnerEpoch: string } | null;
+}
+
+/**
+ * The turn has ended: its time, what its end means for the step, and the run that it reserved, in one command. An end that was reported before,
+ * or of a turn that is not open any more, changes nothing else.
+ */
+export const turnEnded = defineCommand("sessions.turnEnded", (tx: Tx, input: TurnEnd): TurnEnded => {
+  const { session, turnId } = input;
+  // A reserved run begins, whether the turn was known or not.
+  letBegin(tx, session, turnId);
+  const turn = tx.get<TurnRow>(`${SELECT} AND turn_id = ?`, session, turnId);
+  if (turn === undefined || turn.endedAt !== null) return { known: turn !== undefined, stop: null };
+  const request = close(tx, session, turn, input);
+  if (request?.status !== "pending") return { known: true, stop: null };
+  return { known: true, stop: afterStep(tx, request, input) };
+});
+
+/** Pi is idle, so a turn that is open here has ended without anybody telling: its time is not known, and it proves nothing. */
+export const lostTurns = defineCommand("sessions.lostTurns", (tx: Tx, input: { session: string }): { lost: number } => {
+  const open = openTurn(tx, input.session);
+  if (open === undefined) return { lost: 0 };
+  const request = close(tx, input.session, open, { stop: "lost", entry: null });
+  // Nobody will come back to it by himself: the agent is asked to go on, as after an interruption.
+  if (request?.status === "pending" && runByNo(tx, request.runNo).paused === 0)
+    queueStep(tx, runByNo(tx, request.runNo), request, {
+      number: nextMessage(tx, request.requestId),
+      reason: "resumed",
+    });
+  return { lost: 1 };
+});
+
+export function openTurn(tx: Pick<Tx, "get">, session: string): TurnRow | undefined {
+  return tx.get<TurnRow>(`${SELECT} AND ended_at IS NULL`, session);
+}
+
+/** Ends the turn's row and adds its time to its step. Returns the step as it is now. */
+function close(
+  tx: Tx,
+  session: string,
+  turn: TurnRow,
+  end: { readonly stop: TurnEnd["stop"] | "lost"; readonly entry: string | null },
+): AgentRequestRow | undefined {
+  tx.run(
+    "UPDATE workflow_turns SET stop = ?, response_entry = ?, ended_at = ? WHERE session_id = ? AND turn_id = ?",
+    end.stop,
+    end.entry,
+    tx.now,
+    session,
+    turn.turnId,
+  );
+  if (turn.effectNo !== null) settleFollowUp(tx, turn.effectNo);
+  if (turn.requestId === null) return undefined;
+  if (end.stop !== "lost")
+    tx.run(
+      "UPDATE agent_requests SET active_ms = active_ms + ? WHERE request_id = ?",
+      Math.max(0, tx.now - turn.startedAt),
+      turn.requestId,
+    );
+  return requestById(tx, turn.requestId);
+}
+
+function afterStep(tx: Tx, request: AgentRequestRow, end: TurnEnd): TurnEnded["stop"] {
+  const run = runByNo(tx, request.runNo);
+  const { contract, timeoutMs } = stepOf(tx, request);
+  if (end.stop === "aborted") {
+    const by = { actor: { type: "human", id: `session:${end.session}` }, reason: "interrupted in Pi" } as const;
+    const epoch = run.paused === 1 ? null : pauseRun(tx, run, by);
+    return epoch === null ? null : { runnerEpoch: epoch };
+  }
+  if (run.paused === 1) return null;
+  if (timeoutMs !== null && request.activeMs >= timeoutMs) {
+    endRequest(tx, request, "timedOut", outOfTime(tx, request));
+    return null;
+  }
+  if (contract.kind === "assistantMessage" && end.stop === "completed" && (end.text ?? "").trim() !== "") {
+    if (submissionOf(tx, request.requestId, end.turnId) === undefined) take(tx, request, end.turnId, end.text);
+    return null;
+  }
+  unproductive(tx, request, end);
+  return null;
+}
+
+/** The turn ended without a result: a reminder, twice, then the step fails. */
+function unproductive(tx: Tx, request: AgentRequestRow, end: TurnEnd): void {
+  const count = request.unproductive + 1;
+  tx.run("UPDATE agent_requests SET unproductive = ? WHERE request_id = ?", count, request.requestId);
+  const problem = end.stop === "error" ? `It ended with an error: ${end.error ?? "unknown"}.` : undefined;
+  if (afterUnproductiveTurn(count) === "remind") {
+    const number = nextMessage(tx, request.requestId);
+    queueStep(tx, runByNo(tx, request.runNo), request, { number, reason: "reminder", reminder: count, problem });
+    return;
+  }
+  const why = problem ?? "Nothing was submitted.";
+  const error = new HoldpointError(
+    "missingSubmission",
+    `The agent of node "${request.nodeId}" ended ${count} turns without a result, ${AGENT.reminders} reminders included. ${why}`,
+    { details: { node: request.nodeId, requestId: request.requestId } },
+  );
+  endRequest(tx, request, "failed", error);
+}
+
+function settleFollowUp(tx: Tx, effectNo: number): void {
+  const row = tx.get<{ id: string }>(
+    "SELECT request ->> '$.followUpId' AS id FROM effects WHERE effect_no = ? AND effect_type = 'message.followUp'",
+    effectNo,
+  );
+  if (row !== undefined) moveFollowUp(tx, row.id, "sent", "turnEnded");
+}
+
+function moveFollowUp(tx: Tx, id: string, from: "queued" | "sent", event: string): void {
+  const to = next("followUp", from, event);
+  tx.run(
+    "UPDATE workflow_follow_ups SET status = ?, settled_at = ? WHERE follow_up_id = ? AND status = ?",
+    to,
+    to === "settled" ? tx.now : null,
+    id,
+    from,
+  );
+}

@@ -1,0 +1,55 @@
+/** Decisions in Pi's terminal beside Telegram: what one answers, the other shows. */
+import assert from "node:assert/strict";
+import { startStandIn } from "../../harness/index.ts";
+import { hasTmux, Screen } from "../sessions/tmux.ts";
+import { inWorld, type WorldOptions } from "../sessions/world.ts";
+import { obliging } from "./sessions.ts";
+import type { Case } from "./case.ts";
+import { Scope } from "../../harness/index.ts";
+
+const START = 'CALL {"action":"start","workflow":"deploy"}';
+const both: Pick<WorldOptions, "audiences"> = { audiences: { operators: ["pi", "telegram:default/1001"] } };
+
+const cases: readonly Case[] = [
+  {
+    name: "what a person types in Pi's terminal settles the card in Telegram; what is tapped there settles Pi's card and closes its dialog",
+    model: obliging,
+    run: async (stage) => {
+      const outer = new Scope();
+      try {
+        const standIn = await startStandIn(outer);
+        await inWorld(stage, { ...both, profiles: { default: standIn.profile() } }, async ({ client, home, scope }) => {
+          const phone = standIn.phone();
+          const screen = new Screen(scope, { stage, home });
+          await screen.shows(/mock-1/);
+          screen.type(START);
+          const typed = await phone.waitForCard("Approve the deployment");
+          const [, first = ""] = await screen.shows(/\/workflow answer ([0-9a-f]{6}) approve \| replan/);
+          screen.type(`/workflow answer ${first} replan use the blue pool`);
+          await screen.shows(/Got it: replan/);
+          const settled = await phone.waitForSettled(typed.id);
+          assert.match(settled.text, /Replanned by Ann, .*in Pi \(local\)/);
+          const tapped = await phone.waitForCard("Approve the deployment", typed.id);
+          await screen.shows(new RegExp(`/workflow answer (?!${first})[0-9a-f]{6} approve`));
+          // The dialog is open when the answer comes from elsewhere.
+          screen.type("/workflow answer");
+          await screen.shows(/Not now/);
+          await phone.tap(tapped.id, "Approve");
+          await screen.shows(/Approved by Ann, .*in Telegram/);
+          await screen.shows(/deploy · run \w+ completed after/);
+          assert.doesNotMatch(screen.read().split("\n").slice(-30).join("\n"), /Not now/);
+          const { decisions } = await client.call("decision.list", { all: true });
+          assert.deepEqual(decisions.map(({ resolution }) => [resolution?.choice, resolution?.assurance]).toSorted(), [
+            ["approve", "remote"],
+            ["replan", "local"],
+          ]);
+        });
+      } finally {
+        await outer.close();
+      }
+    },
+  },
+];
+
+/** None where there is no tmux to show a terminal. */
+export const terminal: readonly Case[] = hasTmux ? cases : [];
