@@ -198,6 +198,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       inbound: [["approve"], ["replan", 2], ["echo", 2]],
       health: [["approve"], ["approve", 2]],
       late: [["slow"]],
+      pong: [["unheard"]],
       "link.open": [["session"]],
       "link.closed": [["session"]],
       "link.report": [["session", 3], ["session"], ["session", 8]],
@@ -206,6 +207,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
     out: {
       launch: [["approve"]],
       perform: [["approve"], ["replan", 2]],
+      ping: [["unheard"]],
       permit: [["approve"], ["replan", 2], ["parts", 2]],
       partStored: [["approve"], ["parts"]],
       outcomeStored: [["approve"], ["replan", 2]],

@@ -117,7 +117,8 @@ test("the session of an adapter asks it, tells why, and ends it when it does not
     },
   };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const deps = { clock: scene.clock, log } as unknown as ChannelSessionDeps;
+  const conversations = { adapterGone() {} };
+  const deps = { clock: scene.clock, log, conversations } as unknown as ChannelSessionDeps;
   const session = new ChannelSession(deps, "telegram:main", "a-1", child as never);
   await scene.pass(ADAPTER.silentMs);
   hear({ type: "pong" });

@@ -1,6 +1,7 @@
 /** Scenarios about the life of the server and the passing of time. */
 import Database from "better-sqlite3";
 
+import { ADAPTER } from "../../../src/contracts/limits.ts";
 import {
   APPROVED,
   HOLDING,
@@ -118,4 +119,24 @@ const deaf: Scenario = {
   },
 };
 
-export const lifetime = { stop, long, held, retention, deaf };
+/** An adapter that has nothing to say for longer than its polls last is asked for a sign of life; then the tap comes. */
+const unheard: Scenario = {
+  options: { clock: true },
+  async play(stage) {
+    stage.person.awake = false;
+    await stage.start();
+    const run = await stage.run(JOURNEY, "unheard");
+    await untilAsked(stage, run);
+    await stage.advance(ADAPTER.silentMs + 1_000);
+    stage.person.awake = true;
+    const isOver = async (): Promise<boolean> =>
+      stage
+        .until("a look", ({ runs }) => [runs.every((view) => view.run.finishedAt !== null)])
+        .then(([over]) => over === true);
+    // An adapter that died of it begins anew after a pause by the clock.
+    while (!(await isOver())) await stage.advance(1_000);
+    return new Map([[run, APPROVED]]);
+  },
+};
+
+export const lifetime = { unheard, stop, long, held, retention, deaf };
