@@ -31,11 +31,15 @@ const session: Scenario = {
   async play(stage) {
     await stage.start();
     const pi = new StaySession(stage);
+    // The session has no file yet: what is shown in it could be lost with it, and counts when the file has it.
+    pi.file.durable = false;
     await pi.do("the turn that starts it", (one) => begin(one, TURN, null));
     const runId = await startFrom(stage, "session", TURN);
     // Without its session the run does not wait for the end of that turn.
     pi.lose();
     const { messageId, requestId } = await pi.do("the step's message", (one) => step(one, 1));
+    pi.file.durable = true;
+    await pi.do("its file", (one) => one.branch());
     await pi.do("the step", async (one) => {
       await begin(one, "turn-1", messageId);
       const update = { type: "note", key: "plan", data: { text: "thinking" } };
@@ -54,12 +58,12 @@ const session: Scenario = {
 };
 
 /** A turn whose end is never told, and then one that takes too long. */
-const late: Scenario = {
+const tardy: Scenario = {
   options: { clock: true },
   async play(stage) {
     await stage.start();
     const pi = new StaySession(stage);
-    const runId = await startFrom(stage, "late", null);
+    const runId = await startFrom(stage, "tardy", null);
     const first = await pi.do("the step", (one) => step(one, 1));
     await pi.do("its turn", (one) => begin(one, "turn-1", first.messageId));
     pi.lose();
@@ -101,4 +105,4 @@ async function withTime<T>(stage: Stage, ms: number, work: () => Promise<T>): Pr
   }
 }
 
-export const sessions = { session, late } as const;
+export const sessions = { session, tardy } as const;

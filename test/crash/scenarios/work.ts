@@ -95,7 +95,8 @@ const managed: Scenario = {
     await stage.stop();
     const run = await beside(stage, MANAGE_CHILD, [JOURNEY, stage.folder("managed")]);
     stage.runIds.push(run);
-    await stage.start();
+    // What struck beside it does not strike the server too.
+    await stage.start({ fault: !stage.hit });
     await untilEnded(stage, run);
     await stage.until("the end of the request", () => requestOf(stage.home.database, run) === "succeeded");
     return new Map([[run, APPROVED]]);
