@@ -1,4 +1,5 @@
-/** Part of a run's nodes for a small screen: in the order of the definition, around the one that is executed. */
+/** Part of a run's nodes for a small screen: in the order of the graph, around the one that is executed. */
+import { nodesInOrder } from "../../workflow/rules/index.ts";
 import { lastAttempt, definitionOf, runByNo, type Definitions } from "./rows.ts";
 
 export interface NodeWindow {
@@ -8,7 +9,7 @@ export interface NodeWindow {
     readonly status: "waiting" | "running" | "done" | "failed" | "pending";
     readonly visits: number;
   }[];
-  /** Index of the first in the definition. */
+  /** Index of the first in the order of the graph. */
   readonly first: number;
   readonly total: number;
 }
@@ -21,8 +22,9 @@ const EMPTY: NodeWindow = { nodes: [], first: 0, total: 0 };
 export function nodeWindow(db: Definitions, runNo: number, size: number): NodeWindow {
   const run = runByNo(db, runNo);
   if (run.definitionDigest === null) return EMPTY;
-  const { nodes } = definitionOf(db, run);
-  const ids = Object.keys(nodes);
+  const definition = definitionOf(db, run);
+  const { nodes } = definition;
+  const ids = nodesInOrder(definition);
   const last = lastAttempt(db, run);
   const at = Math.max(0, ids.indexOf(last?.nodeId ?? ""));
   const first = Math.max(0, Math.min(at - LEAD, ids.length - size));

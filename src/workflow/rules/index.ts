@@ -18,6 +18,7 @@ export {
 export type { PlannedTransition } from "./graph.ts";
 export { applyTransitions, mountsAtStart, type MountMark, type MountMarks } from "./mounts.ts";
 export { applyPatch } from "./json-patch.ts";
+export { nodesInOrder } from "./node-order.ts";
 export { route } from "./route.ts";
 export { estimate, observe, type Estimate, type ProgressTrack } from "./progress.ts";
 export { changeSettings, readableSettings, type ChangedSettings, type SettingsChange } from "./settings.ts";
