@@ -5,6 +5,7 @@ import { startSim, type SimState } from "../../adapters/telegram/sim/index.ts";
 import type { Facts } from "./facts.ts";
 import { RULES, violationsOf, type Evidence } from "./invariants.ts";
 import { allPoints, shortPoints, unreachable } from "./points.ts";
+import { SCENARIO_NAMES, SCENARIOS } from "./scenarios/index.ts";
 
 const DECISION = "decision-1";
 const FINGERPRINT = "abc123";
@@ -234,6 +235,10 @@ test.each(Object.keys(RULES))("%s is seen to be broken", async (rule) => {
 
 test("every label and every frame kind has a scenario that reaches it", () => {
   expect(unreachable()).toEqual([]);
+});
+
+test("no scenario hides another one of its name", () => {
+  expect(SCENARIO_NAMES.toSorted()).toEqual(Object.keys(SCENARIOS).toSorted());
 });
 
 test("the short run has each label and frame once, some alone and some in a batch", () => {

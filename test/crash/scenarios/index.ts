@@ -23,4 +23,17 @@ export const SCENARIOS = {
   ...watches,
   ...work,
 } as const satisfies Readonly<Record<string, Scenario>>;
+/** The folders' names one after the other: a name that two of them use would hide a scenario. */
+export const SCENARIO_NAMES: readonly string[] = [
+  alarms,
+  asking,
+  control,
+  delivery,
+  doubt,
+  lifetime,
+  refusal,
+  sessions,
+  watches,
+  work,
+].flatMap((group) => Object.keys(group));
 export type ScenarioName = keyof typeof SCENARIOS;
