@@ -68,7 +68,7 @@ describe("in a private chat", () => {
       "Problems: nothing needs you",
       "Checks: none",
     ]);
-    expect((await answer(stage.ann, "/monitors")).text).toBe("There are no monitors yet.");
+    expect((await answer(stage.ann, "/monitors")).text).toBe("Nothing is watched yet.");
     const help = await answer(stage.ann, "/help");
     for (const command of OPERATOR_COMMANDS) expect(help.text).toContain(`/${command} `);
     await cancel(asked.run);
@@ -159,15 +159,15 @@ describe("in a private chat", () => {
 
 describe("in a group", () => {
   test("commands work with and without @bot; those for another bot are left alone", async () => {
-    expect((await answer(group.ann, "/monitors")).text).toBe("There are no monitors yet.");
-    expect((await answer(group.ann, "/monitors@holdpoint_local_bot")).text).toBe("There are no monitors yet.");
+    expect((await answer(group.ann, "/monitors")).text).toBe("Nothing is watched yet.");
+    expect((await answer(group.ann, "/monitors@holdpoint_local_bot")).text).toBe("Nothing is watched yet.");
     const before = (await group.ann.messages()).length;
     const foreign = await stage.standIn.control.people.say(1_001, GROUP, "/monitors@another_bot");
     // Privacy mode keeps it from us; where it is off, it is ours to ignore.
     if (foreign.updateId !== null) expect(await stage.verdict(foreign.updateId)).toBe("ignored");
     const stranger = await stage.standIn.control.people.say(STRANGER, GROUP, "/runs");
     expect(await stage.verdict(stranger.updateId)).toBe("notOnList");
-    expect((await answer(group.bea, "/monitors")).text).toBe("There are no monitors yet.");
+    expect((await answer(group.bea, "/monitors")).text).toBe("Nothing is watched yet.");
     expect(await group.ann.messages()).toHaveLength(before + 1);
   });
 
