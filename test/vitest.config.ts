@@ -55,6 +55,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
+    // The default leaves a processor free; on two that would be one worker.
+    maxWorkers: 2,
     projects: [
       { extends: true, test: { name: "fast", include: glob(fast) } },
       {
@@ -70,7 +72,7 @@ export default defineConfig({
       { extends: true, test: { name: "mutations", include: ["test/property/mutations.test.ts"], maxConcurrency: 2 } },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000, maxWorkers: 2 },
+        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000 },
       },
       {
         extends: true,
