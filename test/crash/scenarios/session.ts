@@ -67,7 +67,7 @@ const tardy: Scenario = {
     const first = await pi.do("the step", (one) => step(one, 1));
     await pi.do("its turn", (one) => begin(one, "turn-1", first.messageId));
     pi.lose();
-    const second = await withTime(stage, 6_000, () =>
+    const second = await withTime(stage, 1_000, () =>
       pi.do("the second message", async (one) => {
         await one.branch();
         return step(one, 2);
