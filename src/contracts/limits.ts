@@ -618,6 +618,8 @@ export const MONITOR = {
   expectations: 16,
   textChars: 1_000,
   urlChars: 2_000,
+  /** With the prefix of its alert it is a key of at most ALERT.keyUnits. */
+  nameChars: 192,
   titleChars: 120,
   runbookChars: 500,
   argumentCount: 64,
