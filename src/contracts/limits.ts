@@ -660,6 +660,8 @@ export const SOURCE = {
   headerBytes: 16_384,
   /** From the first byte of a request to its last. */
   requestMs: 10_000,
+  /** Between two looks for requests that took longer. */
+  lookMs: 1_000,
   connections: 64,
   /** Of one source; the same limit holds for all requests that name no source, taken together. */
   perMinute: 120,
