@@ -618,6 +618,8 @@ export const MONITOR = {
   expectations: 16,
   textChars: 1_000,
   urlChars: 2_000,
+  /** With the prefix of its alert it is a key of at most ALERT.keyUnits. */
+  nameChars: 192,
   titleChars: 120,
   runbookChars: 500,
   argumentCount: 64,
@@ -658,6 +660,8 @@ export const SOURCE = {
   headerBytes: 16_384,
   /** From the first byte of a request to its last. */
   requestMs: 10_000,
+  /** Between two looks for requests that took longer. */
+  lookMs: 1_000,
   connections: 64,
   /** Of one source; the same limit holds for all requests that name no source, taken together. */
   perMinute: 120,

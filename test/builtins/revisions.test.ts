@@ -20,7 +20,7 @@ import { sha256Hex } from "../../src/contracts/ids.ts";
 const DIGESTS: Readonly<Record<string, string>> = {
   "autoimplement@1": "066daabe363de5f3b14df72ad9560d75a45b16c131a94addb3cf047eb6a85a53",
   "autoplan@1": "ff2d96dce32274c725b0f198c5e0f2518f38668894aea867d58b3720b0eff12c",
-  "monitor@1": "274ea77cefe07ca956fabbfde47771c2b05f4c661115abed044c645ca8134678",
+  "monitor@1": "e11e26251020eaecc10a5be26eb05317a079897388933be588e1b20f461ea7f6",
   "plain-summary@1": "6978796257d8ef755178eb726f0885ef967119a0a9758b27cd69f6a46344e3f9",
   "plan-approval@1": "67bfdd9aa758850cd2a6ee3d65ff29babe0e824dc0a245253edb3d9360f6f260",
   "plan-approval@2": "a6b96cdf8c4d2610c39fb3eb1ba23d465fb0df8103be383a087cb6db32e47909",

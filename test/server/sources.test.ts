@@ -135,6 +135,7 @@ describe("a webhook", () => {
     ["another secret", { secret: "guessed" }],
     ["a time that is not ours", { at: NOW - SOURCE.clockSkewMs - 1_000 }],
     ["an unknown source", { source: "other" }],
+    ["a dot in its id", { id: "one.two" }],
     ["an id that is too long", { id: "x".repeat(SOURCE.idChars + 1) }],
   ])("with %s is refused like every other, and the log says why", async (_, change) => {
     const stage = await makeStage({ code: WEBHOOK });
@@ -153,12 +154,24 @@ describe("a webhook", () => {
     expect(await stage.signed({ repository: {}, number: 7 })).toBe(400);
   });
 
-  test("signed as GitHub does is known by its delivery id", async () => {
+  test("that was caught cannot be shifted into another one: no piece of a body becomes part of an id", async () => {
+    const stage = await makeStage({ code: { ...WEBHOOK, key: "all" } });
+    const time = String(NOW / 1_000);
+    const signature = sign(SECRET, [`${time}.one.`, "x.{}"]);
+    const headers = { "x-holdpoint-timestamp": time, "x-holdpoint-signature": signature };
+    expect(await stage.post("/hook/code", "x.{}", { ...headers, "x-holdpoint-id": "one" })).toBe(202);
+    expect(await stage.post("/hook/code", "{}", { ...headers, "x-holdpoint-id": "one.x" })).toBe(400);
+    expect(stage.store.read.sources.receipts("code")).toBe(1);
+  });
+
+  test("signed as GitHub does is known by its body: its delivery id is not signed", async () => {
     const stage = await makeStage({ code: { ...WEBHOOK, signature: "github" } });
     const text = JSON.stringify(BODY);
     const headers = { "x-github-delivery": "d-1", "x-hub-signature-256": sign(SECRET, [text]) };
     expect(await stage.post("/hook/code", text, headers)).toBe(202);
     expect(await stage.post("/hook/code", `${text} `, headers)).toBe(400);
+    expect(await stage.post("/hook/code", text, { ...headers, "x-github-delivery": "d-2" })).toBe(202);
+    expect(stage.log.join("\n")).toContain('"outcome":"duplicate"');
     expect(stage.store.read.sources.receipts("code")).toBe(1);
   });
 

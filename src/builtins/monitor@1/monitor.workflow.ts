@@ -39,7 +39,7 @@ import {
 } from "./observation.ts";
 import { actPrompt, observePrompt } from "./prompts.ts";
 import { byImportance, estimated, reportText, type Estimated } from "./report.ts";
-import { guard, type Verdict } from "./rules.ts";
+import { guard, isQuoted, type Verdict } from "./rules.ts";
 
 const settingsSchema = z.strictObject({
   audience: z.string().min(1).max(200).nullable(),
@@ -88,7 +88,7 @@ export default defineWorkflow({
     planChange: includeWorkflow(
       { workflow: registry.ref("plan-change"), contractId: "holdpoint/plan-change/1" },
       {
-        input: ({ outputs }: Context) => {
+        input: ({ input, outputs, settings }: Context) => {
           const { authority, constraints, defect, request, target } = wanted(outputs);
           return {
             task: `${request}\n\nThe defect: ${defect?.description ?? ""}`.slice(0, 8_000),
@@ -98,7 +98,8 @@ export default defineWorkflow({
               failureId: defect?.failureId ?? null,
               seen: outputs.observe?.observation ?? null,
             },
-            ...(authority === "" ? {} : { authority }),
+            // Only what people wrote speaks for them; without it they are asked.
+            ...(isQuoted(authority, [input.task, settings?.authority ?? ""]) ? { authority } : {}),
           };
         },
       },

@@ -3,7 +3,9 @@
  * because reading schedules costs what a command line should not pay for `--help`.
  */
 import type { Config } from "../config.ts";
+import { cutToUnits } from "../decision/graphemes.ts";
 import { messageOf } from "../errors.ts";
+import { MONITOR } from "../limits.ts";
 import { nearest } from "../nearest.ts";
 import { cron } from "../schedule.ts";
 import { readMonitorSpec, type MonitorSpec } from "./spec.ts";
@@ -18,11 +20,23 @@ export function definedMonitors(config: Pick<Config, "monitors" | "audiences" | 
   const bad: { name: string; problems: readonly string[] }[] = [];
   for (const [name, value] of Object.entries(config.monitors)) {
     const read = readMonitorSpec(value);
-    const problems = "problems" in read ? read.problems : monitorTrouble(read.spec, config);
+    const problems = [
+      ...nameTrouble(name),
+      ...("problems" in read ? read.problems : monitorTrouble(read.spec, config)),
+    ];
     if ("spec" in read && problems.length === 0) good.push({ name, spec: read.spec });
     else bad.push({ name, problems });
   }
   return { good, bad };
+}
+
+/** Of the name that a monitor has here. An applied one has its key, with `added` characters. */
+export function nameTrouble(name: string, added = 0): string[] {
+  const limit = MONITOR.nameChars - added;
+  if (name.length <= limit) return [];
+  return [
+    `${added === 0 ? "name" : "key"}: "${cutToUnits(name, 40)}" has ${name.length} characters; the limit is ${limit}`,
+  ];
 }
 
 /** What the schema cannot know: schedules that come, an audience that there is. */

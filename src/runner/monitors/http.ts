@@ -80,7 +80,8 @@ function judge({ status, headers, body }: Answer, { expect }: HttpCheck): Findin
   const fits = wanted === undefined ? status >= 200 && status <= 299 : wanted.includes(status);
   if (!fits) {
     const to = headers.location;
-    if (status >= 300 && status <= 399 && to !== undefined) return { code: "redirect", seen: status, to: detailOf(to) };
+    if (status >= 300 && status <= 399 && to !== undefined)
+      return { code: "redirect", seen: status, to: detailOf(placeOf(to)) };
     return { code: "status", seen: status, expected: wanted === undefined ? "200–299" : wanted.join(", ") };
   }
   for (const [header, expected] of Object.entries(expect.headers ?? {})) {
@@ -93,4 +94,9 @@ function judge({ status, headers, body }: Answer, { expect }: HttpCheck): Findin
   if (expect.body !== undefined && !body.includes(expect.body))
     return { code: "body", expected: detailOf(expect.body) };
   return jsonFinding(body, expect.json);
+}
+
+/** Without query and fragment, which may hold a key. */
+function placeOf(location: string): string {
+  return location.replace(/[?#].*$/s, "");
 }

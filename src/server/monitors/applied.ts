@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { Config } from "../../contracts/config.ts";
 import { messageOf, toErrorRecord } from "../../contracts/errors.ts";
 import { sha256Hex } from "../../contracts/ids.ts";
-import { monitorTrouble } from "../../contracts/monitor/defined.ts";
+import { monitorTrouble, nameTrouble } from "../../contracts/monitor/defined.ts";
 import { monitorInvalid, readMonitorSpec, type MonitorSpec } from "../../contracts/monitor/spec.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { ClaimedResource, FinishInput, Store } from "../../state/store.ts";
@@ -19,6 +19,8 @@ import { firstAt } from "./rhythm.ts";
 type PassEnd = FinishInput["end"];
 
 const NAME = "monitor";
+/** Of the resource, behind the key in the name of its monitor. */
+const MARK_CHARS = 6;
 /** Keeps the resource until its monitor is gone. */
 const FINALIZER = "holdpoint/monitor";
 
@@ -49,9 +51,9 @@ export class AppliedMonitors {
     return {
       name: NAME,
       source: "builtin:monitor@1",
-      prepare: (given) => {
+      prepare: (given, key) => {
         // What is stored is what was written; it is read again in each pass, with the configuration of then.
-        this.#read(given);
+        this.#read(given, key);
         return { spec: given, initialStatus: { standing: "new" } };
       },
       wake: () => this.#pump.wake(),
@@ -100,13 +102,13 @@ export class AppliedMonitors {
     const { access, clock, config, store } = this.#deps;
     const { deletionTimestamp, key, uid } = resource.metadata;
     // Keys of two projects may be the same, and a resource that is made again is another one.
-    const name = `${key}@${sha256Hex(uid).slice(0, 6)}`;
+    const name = `${key}@${sha256Hex(uid).slice(0, MARK_CHARS)}`;
     if (deletionTimestamp !== undefined) {
       await store.monitors.remove({ name, access: access() });
       await store.managed.finalizer({ claim, finalizer: FINALIZER, present: false });
       return { outcome: "settled", resourceManagerStatus: { standing: "removed" } };
     }
-    const spec = this.#read(resource.spec);
+    const spec = this.#read(resource.spec, key);
     await store.managed.finalizer({ claim, finalizer: FINALIZER, present: true });
     await store.monitors.put({
       name,
@@ -135,9 +137,12 @@ export class AppliedMonitors {
   }
 
   /** Throws `monitorInvalid`. */
-  #read(given: JsonValue): MonitorSpec {
+  #read(given: JsonValue, key: string): MonitorSpec {
     const read = readMonitorSpec(given);
-    const problems = "problems" in read ? read.problems : monitorTrouble(read.spec, this.#deps.config());
+    const problems = [
+      ...nameTrouble(key, MARK_CHARS + 1),
+      ...("problems" in read ? read.problems : monitorTrouble(read.spec, this.#deps.config())),
+    ];
     if ("spec" in read && problems.length === 0) return read.spec;
     throw monitorInvalid("The monitor", problems);
   }

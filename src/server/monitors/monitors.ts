@@ -180,10 +180,13 @@ export class Monitors {
     this.#timer = undefined;
     for (const monitor of store.read.monitors.due("heartbeat", clock.now())) this.#late(monitor);
     for (const lane of ["network", "command"] as const) this.#begin(lane);
-    await this.#repairs.run();
-    if (this.#stopped) return;
-    const next = store.read.monitors.nextDue(clock.now());
-    if (next !== null) this.#timer = clock.timer(next, () => this.wake());
+    try {
+      await this.#repairs.run();
+    } finally {
+      // Whatever became of repairs, the next look comes; the pump tells of an error and tries again.
+      const next = this.#stopped ? null : store.read.monitors.nextDue(clock.now());
+      if (next !== null) this.#timer = clock.timer(next, () => this.wake());
+    }
   }
 
   /** Starts what is due, as far as there is room. */

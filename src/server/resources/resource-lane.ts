@@ -104,7 +104,7 @@ export class ResourceLane {
     // The end of any claim or pass looks again.
     if (free <= 0) return;
     const now = this.#deps.ports.clock.now();
-    const { count, next } = this.#deps.store.read.managed.dueAt(LANE, now, free + this.#claims.size);
+    const { count, next } = this.#deps.store.read.managed.dueAt(LANE, now, free + this.#claims.size, this.#held());
     this.#dueTimer?.cancel();
     this.#dueTimer = undefined;
     if (count === 0 && next !== null) this.#wakeAt(Math.max(next, now + 1));
@@ -137,8 +137,12 @@ export class ResourceLane {
 
   async #claim(): Promise<void> {
     const { ports, serverEpoch, store } = this.#deps;
-    const held = [...this.#active].map(({ claimed }) => claimed.claim.managedNo);
-    const claimed = await store.managed.claim({ lane: LANE, reconcileId: `p-${randomUUID()}`, serverEpoch, held });
+    const claimed = await store.managed.claim({
+      lane: LANE,
+      reconcileId: `p-${randomUUID()}`,
+      serverEpoch,
+      held: this.#held(),
+    });
     // Claimed while the server was told to stop: the next one takes it.
     if (claimed === null || this.#stopped) return;
     const startedAt = ports.clock.now();
@@ -148,6 +152,11 @@ export class ResourceLane {
       this.#active.delete(entry);
       this.wake();
     });
+  }
+
+  /** Resources whose passes go on here: their claims are renewed, and nobody takes them over. */
+  #held(): number[] {
+    return [...this.#active].map(({ claimed }) => claimed.claim.managedNo);
   }
 
   async #pass(entry: Active): Promise<void> {
@@ -186,7 +195,14 @@ export class ResourceLane {
     const session = new PassSession(this.#deps, claimed, worker.child);
     entry.session = session;
     session.onKill = () => void worker.end();
-    session.begin();
+    try {
+      session.begin();
+    } catch (error) {
+      // What cannot be sent now cannot be sent to this process later; nothing waits for an answer.
+      session.close();
+      await worker.end();
+      return { outcome: "failed", error: toErrorRecord(error, "childStart") };
+    }
     const exit = await Promise.race([session.over.then(() => null), worker.gone]);
     session.close();
     await session.answered();

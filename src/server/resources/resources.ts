@@ -13,8 +13,8 @@ export interface BuiltinManager {
   readonly name: string;
   /** `builtin:<name>@<revision>`. */
   readonly source: string;
-  /** Checks a spec. Throws `resourceInvalid`. What it returns is stored. */
-  readonly prepare: (spec: JsonValue) => { readonly spec: JsonValue; readonly initialStatus: JsonValue };
+  /** Checks a spec and its key. Throws `resourceInvalid`. What it returns is stored. */
+  readonly prepare: (spec: JsonValue, key: string) => { readonly spec: JsonValue; readonly initialStatus: JsonValue };
   /** Something may be due in its lane; cheap, and safe to call at any time. */
   readonly wake: () => void;
 }
@@ -85,7 +85,7 @@ export class Resources {
       ...rest,
       manager,
       projectPath,
-      ...(await this.#prepare({ manager, path, projectPath, spec })),
+      ...(await this.#prepare({ manager, path, projectPath, spec }, request.key)),
     });
     this.wake();
     return done;
@@ -116,7 +116,10 @@ export class Resources {
     return queued;
   }
 
-  async #prepare(request: ResolveRequest): Promise<{
+  async #prepare(
+    request: ResolveRequest,
+    key: string,
+  ): Promise<{
     readonly spec: JsonValue;
     readonly initialStatus: JsonValue;
     readonly lane: string;
@@ -130,6 +133,6 @@ export class Resources {
     }
     if (request.path !== null)
       throw new HoldpointError("managerReserved", `"${request.manager}" is a resource manager of the product.`);
-    return { ...builtin.prepare(request.spec), lane: builtin.name, source: builtin.source, sources: [] };
+    return { ...builtin.prepare(request.spec, key), lane: builtin.name, source: builtin.source, sources: [] };
   }
 }

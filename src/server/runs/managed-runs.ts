@@ -75,12 +75,20 @@ export class ManagedRuns {
   }
 
   async #complete(due: readonly { readonly requestId: string }[]): Promise<void> {
+    const { log, store } = this.#deps;
+    let completed = 0;
     for (const { requestId } of due) {
-      const run = await this.#deps.store.managed.complete({ requestId });
-      this.#deps.log.info({ owner: run.owner, run: run.runId, status: run.status }, "managed run completed");
-      this.onCompleted(run);
+      try {
+        const run = await store.managed.complete({ requestId });
+        completed += 1;
+        log.info({ owner: run.owner, run: run.runId, status: run.status }, "managed run completed");
+        this.onCompleted(run);
+      } catch (error) {
+        // The later ones are not to wait for it; it is tried again with the next look.
+        log.error({ request: requestId, error: toErrorRecord(error) }, "completing a managed run failed");
+      }
     }
     // There may be more than a page.
-    this.#again = true;
+    if (completed > 0) this.#again = true;
   }
 }

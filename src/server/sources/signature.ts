@@ -1,10 +1,16 @@
 /**
  * Whether a request was made by somebody who has the secret. Signatures are compared in constant time. What is signed with our own form
- * holds the time and the id of the request, so that neither can be changed; GitHub's form signs the body only.
+ * holds the time and the id of the request, so that neither can be changed; GitHub's form signs the
+ * body only, so that there an equal body is the same request.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { sha256Hex } from "../../contracts/ids.ts";
 import { SOURCE } from "../../contracts/limits.ts";
 import type { WebhookSource } from "../../contracts/source.ts";
+
+/** No dot, which parts the signed pieces: an id with one could take over a piece of the body. */
+const ID = new RegExp(`^[A-Za-z0-9_-]{1,${SOURCE.idChars}}$`);
+const DELIVERY = new RegExp(`^[\\x21-\\x7e]{1,${SOURCE.idChars}}$`);
 
 export interface SignedRequest {
   /** Names in lower case. */
@@ -25,15 +31,16 @@ export function verify(
     return typeof value === "string" ? value.trim() : "";
   };
   if (form === "github") {
-    const receiptId = one("x-github-delivery");
     if (!signed(one("x-hub-signature-256"), secret, [body])) return { refused: "the signature does not fit" };
-    return isId(receiptId) ? { receiptId } : { refused: "it has no delivery id" };
+    if (!DELIVERY.test(one("x-github-delivery"))) return { refused: "it has no delivery id" };
+    // The delivery id is not signed: whoever caught a request could send it again under another one.
+    return { receiptId: `body:${sha256Hex(body)}` };
   }
   const receiptId = one("x-holdpoint-id");
   const time = one("x-holdpoint-timestamp");
   if (!signed(one("x-holdpoint-signature"), secret, [`${time}.${receiptId}.`, body]))
     return { refused: "the signature does not fit" };
-  if (!isId(receiptId)) return { refused: "it has no id" };
+  if (!ID.test(receiptId)) return { refused: "its id is not letters, digits, hyphen and underscore" };
   const apart = Math.abs(Number(time) * 1_000 - now);
   if (!/^\d{1,12}$/.test(time) || apart > SOURCE.clockSkewMs) return { refused: "its time is not ours" };
   return { receiptId };
@@ -54,8 +61,4 @@ function signed(given: string, secret: string, pieces: readonly (string | Buffer
 export function sameText(given: string, wanted: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
   return a.length === b.length && timingSafeEqual(a, b);
-}
-
-function isId(text: string): boolean {
-  return text.length > 0 && text.length <= SOURCE.idChars && /^[\x21-\x7e]+$/.test(text);
 }

@@ -7,6 +7,7 @@ import { messageOf } from "../../contracts/errors.ts";
 import { definedSources, type DefinedSources, type Source, type WatchSource } from "../../contracts/source.ts";
 import type { Store } from "../../state/store.ts";
 import type { Ports } from "../ports.ts";
+import { untilWritten } from "../until-written.ts";
 import { Schedules } from "./schedules.ts";
 import { Watches } from "./watches.ts";
 import { Webhooks } from "./webhooks.ts";
@@ -27,6 +28,9 @@ export class Sources {
   readonly #watches: Watches;
   readonly #schedules: Schedules;
   #defined: DefinedSources = { good: [], bad: [] };
+  /** Watches whose change is being written; true: changed again meanwhile. */
+  readonly #changes = new Map<string, boolean>();
+  #stopped = false;
   readonly #pending = new Set<Promise<unknown>>();
 
   constructor(deps: SourcesDeps) {
@@ -79,19 +83,33 @@ export class Sources {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#deps.ports.hooks?.close();
     await Promise.all([this.#watches.stop(), this.#schedules.stop()]);
     await this.idle();
   }
 
   #changed(name: string, source: WatchSource): void {
+    // While a full disk holds up one write, further changes need one more, not one each.
+    if (this.#changes.has(name)) return void this.#changes.set(name, true);
+    this.#changes.set(name, false);
     const { ports, store, woken } = this.#deps;
     const wakes = { projectPath: source.project, manager: source.resourceManager, key: source.key };
-    const work = store.sources
-      .changed({ wakes, reason: "file" })
+    // Nobody tells of the same change a second time.
+    const work = untilWritten(
+      ports,
+      "a change of a watched path",
+      () => store.sources.changed({ wakes, reason: "file" }),
+      () => this.#stopped,
+    )
       .then((outcome) => (outcome === "woken" ? woken() : undefined))
       .catch((error: unknown) => ports.log.error({ source: name, error: messageOf(error) }, "a change was not queued"))
-      .finally(() => this.#pending.delete(work));
+      .finally(() => {
+        this.#pending.delete(work);
+        const again = this.#changes.get(name) === true;
+        this.#changes.delete(name);
+        if (again && !this.#stopped) this.#changed(name, source);
+      });
     this.#pending.add(work);
   }
 

@@ -25,7 +25,13 @@ export function hookPage(log: Log): HookPage {
       await close();
       if (address === null) return;
       const page = createServer(
-        { maxHeaderSize: SOURCE.headerBytes, requestTimeout: SOURCE.requestMs, headersTimeout: SOURCE.requestMs },
+        {
+          maxHeaderSize: SOURCE.headerBytes,
+          requestTimeout: SOURCE.requestMs,
+          headersTimeout: SOURCE.requestMs,
+          // How often both are looked at; 30 s by default, in which slow senders would hold all connections.
+          connectionsCheckingInterval: SOURCE.lookMs,
+        },
         (request, response) => {
           const answer = (status: number): void => void response.writeHead(status, { connection: "close" }).end();
           void read(request)
@@ -41,9 +47,10 @@ export function hookPage(log: Log): HookPage {
       served = wanted;
       // Hints are no reason for the service not to run: a port that is taken is told and left.
       await new Promise<void>((resolve) => {
-        page.once("error", (error) => {
+        // Also of a page that is served already (no more file descriptors): unheard, it would end the server.
+        page.on("error", (error) => {
           log.error({ ...address, error: error.message }, "webhooks cannot be served");
-          if (server === page) served = null;
+          if (server === page && !page.listening) served = null;
           resolve();
         });
         page.listen(address.port, address.host, resolve);

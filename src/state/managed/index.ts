@@ -36,17 +36,27 @@ export const reads = (db: ReadDb) => ({
   list: (query: ListResources) => listResources(db, query),
   detail: (ref: ResourceRef) => resourceDetail(db, ref),
   /** What of a lane is due: how many passes, at most `limit`, and when the next one will be if none is. */
-  dueAt: (lane: string, now: number, limit: number): { count: number; next: number | null } => {
+  dueAt: (
+    lane: string,
+    now: number,
+    limit: number,
+    held: readonly number[] = [],
+  ): { count: number; next: number | null } => {
+    const others = "managed_no NOT IN (SELECT value FROM json_each(?2))";
     const due = db.all(
-      `SELECT 1 FROM managed_resource_queue WHERE lane = ?1 AND claimed_until IS NULL AND available_at <= ?2 LIMIT ${Math.min(limit, PAGE.rows)}`,
+      `SELECT 1 FROM managed_resource_queue WHERE lane = ?1 AND claimed_until IS NULL AND available_at <= ?3
+       UNION ALL SELECT 1 FROM managed_resource_queue WHERE lane = ?1 AND claimed_until <= ?3 AND ${others}
+       LIMIT ${Math.min(limit, PAGE.rows)}`,
       lane,
+      JSON.stringify(held),
       now,
     ).length;
     const next = db.get<{ at: number | null }>(
       `SELECT min(at) AS at FROM (
          SELECT min(available_at) AS at FROM managed_resource_queue WHERE lane = ?1 AND claimed_until IS NULL
-         UNION ALL SELECT min(claimed_until) FROM managed_resource_queue WHERE lane = ?1 AND claimed_until IS NOT NULL)`,
+         UNION ALL SELECT min(claimed_until) FROM managed_resource_queue WHERE lane = ?1 AND claimed_until IS NOT NULL AND ${others})`,
       lane,
+      JSON.stringify(held),
     );
     return { count: due, next: next?.at ?? null };
   },

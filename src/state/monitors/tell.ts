@@ -3,7 +3,10 @@
  * again with what was seen last, which edits its message.
  */
 import type { AlertLine, Condition } from "../../contracts/alert.ts";
+import { cutToUnits } from "../../contracts/decision/graphemes.ts";
 import type { RemindAfter } from "../../contracts/decision/policy.ts";
+import { sha256Hex } from "../../contracts/ids.ts";
+import { ALERT } from "../../contracts/limits.ts";
 import type { Finding } from "../../contracts/monitor/finding.ts";
 import { monitorTitle, targetText, type MonitorSpec } from "../../contracts/monitor/spec.ts";
 import type { Change } from "../../resource/rules/monitor/index.ts";
@@ -36,11 +39,12 @@ export function tell(tx: Tx, monitor: MonitorRow, change: Change | null, finding
       payload: { ...change, finding, title: monitorTitle(monitor.name, monitor.spec) },
     });
   }
-  if (!canTell(monitor.spec, access)) return false;
+  // What was opened ends, also when its audience was taken away meanwhile.
   if (change?.kind === "up") {
     recoverAlert(tx, { access, ...groupOf(monitor), at: Math.min(change.to, tx.now), actor: ACTOR });
     return true;
   }
+  if (!canTell(monitor.spec, access)) return false;
   // What is well, or only being confirmed, is no news of an alert that is open.
   if (monitor.state.told === "nothing" || (change === null && monitor.state.lastOk !== false)) return false;
   raise(tx, monitor, access);
@@ -54,7 +58,7 @@ export function tellAgain(tx: Tx, monitor: MonitorRow, access: Access): void {
 
 /** Closes what is open: the monitor goes, or looks at something else. */
 export function closeTold(tx: Tx, monitor: MonitorRow, access: Access): void {
-  if (monitor.state.told === "nothing" || !canTell(monitor.spec, access)) return;
+  if (monitor.state.told === "nothing") return;
   recoverAlert(tx, { access, ...groupOf(monitor), actor: ACTOR });
 }
 
@@ -70,14 +74,15 @@ function raise(tx: Tx, monitor: MonitorRow, access: Access): void {
       finding: monitor.lastFinding,
       ...(told === "down" && state.failed > 0 ? { checks: state.failed } : {}),
     });
-  lines.push(targetText(spec.check));
+  // As much of a target as an alert has room for: its name and its path may be longer.
+  lines.push(cutToUnits(targetText(spec.check), ALERT.wordedUnits));
   if (spec.runbook !== undefined) lines.push({ runbook: spec.runbook });
   if (monitor.repair !== null) lines.push(repairLine(monitor.repair));
   raiseAlert(tx, {
     access,
     ...groupOf(monitor),
     severity: spec.severity,
-    subject: monitorTitle(name, spec),
+    subject: cutToUnits(monitorTitle(name, spec).trim() || name, ALERT.subjectUnits),
     condition: conditionOf(told, spec),
     lines,
     origin: { kind: "monitor", name },
@@ -90,7 +95,12 @@ function raise(tx: Tx, monitor: MonitorRow, access: Access): void {
 }
 
 function groupOf({ name, spec }: MonitorRow): { readonly audience: string; readonly groupKey: string } {
-  return { audience: spec.audience, groupKey: `${GROUP_PREFIX}${name}` };
+  const groupKey = `${GROUP_PREFIX}${name}`;
+  // Names that are longer are refused; one from before that was alerts as well.
+  return {
+    audience: spec.audience,
+    groupKey: groupKey.length <= ALERT.keyUnits ? groupKey : `${GROUP_PREFIX}${sha256Hex(name)}`,
+  };
 }
 
 function conditionOf(told: "down" | "unstable", { check }: MonitorSpec): Condition {

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PROBES } from "../../../src/contracts/limits.ts";
+import type { Store } from "../../../src/state/store.ts";
 import { notProbed } from "../../../src/server/monitors/prober.ts";
 import { tempFolder } from "../../state/fixture.ts";
 import { HOUR, makeStage, MINUTE, START, web } from "./stage.ts";
@@ -123,6 +124,46 @@ describe("one bad monitor", () => {
     await stage.clock.advance(MINUTE);
     expect(stage.row("shop")).toMatchObject({ unseen: 0 });
     expect(stage.row("shop").checks).toBeGreaterThan(0);
+  });
+});
+
+describe("an alert of a monitor", () => {
+  const states = ({ store }: { store: Store }): string[] =>
+    store.read.alerts.list({ all: true }).map(({ state }) => state);
+
+  test("is made of as much of a long host and a long path as it has room for", async () => {
+    const host = `${"a".repeat(60)}.`.repeat(4) + "example";
+    const probe = { type: "http", url: `http://${host}/${"p".repeat(1_700)}` };
+    const file = { type: "file", path: `/${"f".repeat(4_000)}` };
+    const stage = await makeStage({ long: web({ failAfter: 1, probe }), file: web({ failAfter: 1, probe: file }) });
+    expect(stage.monitors.invalid).toEqual([]);
+    stage.targets.down.add("long").add("file");
+    await stage.clock.advance(2 * MINUTE);
+    expect(stage.row("long")).toMatchObject({ alerts: 1, state: { standing: "down" } });
+    expect(stage.row("file")).toMatchObject({ alerts: 1, state: { standing: "down" } });
+    expect(states(stage)).toEqual(["open", "open"]);
+    expect(stage.troubles).toEqual([]);
+  });
+
+  test("ends with its trouble and with its monitor, also when its audience went before", async () => {
+    const shop = web({ failAfter: 1, recoverAfter: 1 });
+    const stage = await makeStage({ shop, other: shop });
+    stage.targets.down.add("shop").add("other");
+    await stage.clock.advance(2 * MINUTE);
+    expect(states(stage)).toEqual(["open", "open"]);
+    await stage.configure({ shop }, { audiences: {} });
+    expect(states(stage).sort()).toEqual(["open", "recovered"]);
+    stage.targets.down.clear();
+    await stage.clock.advance(2 * MINUTE);
+    expect(states(stage)).toEqual(["recovered", "recovered"]);
+    expect(stage.told("shop")).toEqual(["monitor.down", "monitor.up"]);
+  });
+
+  test("cannot be made by a monitor whose name is too long, which is told with the limit", async () => {
+    const stage = await makeStage({ ["n".repeat(193)]: web(), ["n".repeat(192)]: web() });
+    expect(stage.monitors.invalid.map(({ problems }) => problems.join())).toEqual([
+      expect.stringContaining("has 193 characters; the limit is 192"),
+    ]);
   });
 });
 

@@ -188,6 +188,17 @@ describe("a pass", () => {
     expect(shop.store.read.managed.detail(ref("a"))).toEqual(before);
   });
 
+  it("that expired is due again, but not to who holds it, whose lane waits for nothing of it", async () => {
+    const shop = await openShop();
+    await shop.apply("a");
+    const { claim } = await shop.due();
+    const later = shop.clock.now() + RESOURCE.leaseMs + 1;
+    const { managed } = shop.store.read;
+    expect(managed.dueAt(LANE, shop.clock.now(), 10)).toEqual({ count: 0, next: later - 1 });
+    expect(managed.dueAt(LANE, later, 10)).toMatchObject({ count: 1 });
+    expect(managed.dueAt(LANE, later, 10, [claim.managedNo])).toEqual({ count: 0, next: null });
+  });
+
   it("of a server that is gone is free for the next one at once", async () => {
     const shop = await openShop();
     await shop.apply("a");
