@@ -36,8 +36,11 @@ export class StaySession {
   }
 
   /** The connection is lost once; the extension returns by itself. */
-  lose(): void {
-    this.#session?.disconnect();
+  async lose(): Promise<void> {
+    await this.do("the loss of its connection", async (one) => {
+      one.disconnect();
+      await one.closed;
+    });
     this.#session = null;
   }
 

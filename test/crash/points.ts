@@ -150,7 +150,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       loadFailed: [["broken"]],
       park: [["changed"]],
       advance: [["approve"], ["replan", 3]],
-      "effect.reserve": [["approve", 2], ["approve"]],
+      "effect.reserve": [["approve"], ["approve", 2]],
       "effect.settle": [["approve", 2], ["approve"]],
       decision: [["approve"], ["replan", 2]],
       checkpoint: [["study"]],

@@ -36,7 +36,7 @@ const session: Scenario = {
     await pi.do("the turn that starts it", (one) => begin(one, TURN, null));
     const runId = await startFrom(stage, "session", TURN);
     // Without its session the run does not wait for the end of that turn.
-    pi.lose();
+    await pi.lose();
     const { messageId, requestId } = await pi.do("the step's message", (one) => step(one, 1));
     pi.file.durable = true;
     await pi.do("its file", (one) => one.branch());
@@ -66,7 +66,7 @@ const tardy: Scenario = {
     const runId = await startFrom(stage, "tardy", null);
     const first = await pi.do("the step", (one) => step(one, 1));
     await pi.do("its turn", (one) => begin(one, "turn-1", first.messageId));
-    pi.lose();
+    await pi.lose();
     const second = await withTime(stage, 1_000, () =>
       pi.do("the second message", async (one) => {
         await one.branch();
