@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { messageLines } from "../../renderers/pi/index.ts";
+import { messageLines, sessionText } from "../../renderers/pi/index.ts";
 import { displayWidth } from "../../renderers/terminal/index.ts";
 import { exampleCard } from "../decision/examples.ts";
 
@@ -45,4 +45,21 @@ test("no line of a message is wider than the terminal", () => {
       for (const line of lines) expect(most(line.text)).toBeLessThanOrEqual(columns);
     }),
   );
+});
+
+test("what a step or a follow-up says reaches no terminal as an escape sequence", () => {
+  const evil = "Look:\n\u001b]0;owned\u0007\u001b[2J";
+  const run = { runId: "run-1", runShortId: "7k3f", workflow: "deploy", title: null };
+  const step = {
+    kind: "step",
+    ...run,
+    reason: "initial",
+    requestId: "request-1",
+    nodeId: "plan",
+    contract: { kind: "assistantMessage", maxChars: 100 },
+    statusDetail: null,
+    text: evil,
+  } as const;
+  const followUp = { kind: "followUp", ...run, followUpId: "f-1", orderNumber: 1, prompt: evil } as const;
+  for (const message of [step, followUp]) expect(sessionText(message)).toBe("Look:\n\u241b]0;owned\u2407\u241b[2J");
 });
