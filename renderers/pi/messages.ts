@@ -7,7 +7,7 @@ import type { SessionMessage } from "../../src/contracts/pi/session-message.ts";
 import { cleanLines } from "../terminal/layout.ts";
 import { duration } from "../terminal/times.ts";
 import { renderTerminalCard } from "../terminal/card.ts";
-import { cutToColumns, wrapLine } from "../terminal/width.ts";
+import { cutToColumns, cutToScreen, wrapLine } from "../terminal/width.ts";
 import { answerCommand, notificationGlyph, notificationRepeat, pi as words, plain } from "../text/en.ts";
 
 type Of<K extends SessionMessage["kind"]> = Extract<SessionMessage, { kind: K }>;
@@ -29,8 +29,12 @@ export interface MessageLine {
   readonly role: "title" | "text" | "dim";
 }
 
-/** The message as lines of at most `columns`. */
+/** The message as lines of at most `columns`; Pi ends when a line is wider than its terminal. */
 export function messageLines(message: SessionMessage, options: MessageOptions): MessageLine[] {
+  return layOut(message, options).map(({ role, text }) => ({ role, text: cutToScreen(text, options.columns) }));
+}
+
+function layOut(message: SessionMessage, options: MessageOptions): MessageLine[] {
   switch (message.kind) {
     case "decision":
     case "settlement":

@@ -2,7 +2,9 @@
 // the screen.
 
 import type { SessionMessage } from "../../src/contracts/pi/session-message.ts";
+import { cutToUnits } from "../../src/contracts/decision/graphemes.ts";
 import { inert } from "../../src/contracts/decision/inert.ts";
+import { PI_LINK } from "../../src/contracts/limits.ts";
 import { renderTerminalCard } from "../terminal/card.ts";
 import { answerCommand, cardForPeople, notificationHead, terminalText } from "../text/en.ts";
 
@@ -12,7 +14,7 @@ const COLUMNS = 100;
 export function sessionText(message: SessionMessage): string {
   switch (message.kind) {
     case "step":
-      return message.text;
+      return whole(message.text);
     case "decision": {
       const options = { columns: COLUMNS, plain: true, nameZone: true, answer: { command: answerCommand } };
       return [cardForPeople, "", ...renderTerminalCard(message.card, message.state, options)].join("\n");
@@ -29,6 +31,11 @@ export function sessionText(message: SessionMessage): string {
     case "terminal":
       return terminalText(message);
     case "followUp":
-      return message.prompt;
+      return whole(message.prompt);
   }
+}
+
+/** A long text, inert; what hides in it grows by that, and must still fit into a frame. */
+function whole(text: string): string {
+  return cutToUnits(inert(text, { lines: true }), PI_LINK.contentChars);
 }

@@ -3,7 +3,7 @@
 import type { SessionDecision, SessionView } from "../../src/contracts/pi/session-view.ts";
 import { PI_WIDGET } from "../../src/contracts/limits.ts";
 import type { ProgressView } from "../../src/contracts/protocol/operations.ts";
-import { cutToColumns, displayWidth } from "../terminal/width.ts";
+import { cutToColumns, cutToScreen, displayWidth } from "../terminal/width.ts";
 import { duration } from "../terminal/times.ts";
 import { clean } from "../terminal/layout.ts";
 import { pi as words, plain } from "../text/en.ts";
@@ -27,7 +27,8 @@ export function widgetLines(view: SessionView, options: WidgetOptions): string[]
   const below = [...progressLines(run, options.now - view.at), ...decisionLines(view), ...checkLines(run, options)];
   const room = PI_WIDGET.lines - 1 - Math.min(below.length, PI_WIDGET.lines - 2);
   const lines = [head(run, options), ...nodeLines(run, room, options), ...below].slice(0, PI_WIDGET.lines);
-  return lines.map((line) => cutToColumns(line, options.columns));
+  // Pi ends when a line is wider than its terminal.
+  return lines.map((line) => cutToScreen(line, options.columns));
 }
 
 /** How far one can scroll the nodes of a run, as the bounds of `scroll`. */

@@ -10,7 +10,7 @@ import type { Clock } from "../text/phrase.ts";
 import { cutToColumns, displayWidth, padTo, wrapLine } from "./width.ts";
 
 export interface TerminalOptions {
-  /** Width of the terminal; at least 20 are used, and below 40 there is no box. */
+  /** Width of the terminal; at least 4 are used, and below 40 there is no box. */
   readonly columns: number;
   /** No box. */
   readonly plain?: boolean;
@@ -30,7 +30,7 @@ const BOX_COLUMNS = 40;
 
 /** The whole card as lines without trailing white space or line ends, each at most `columns` wide. */
 export function renderTerminalCard(card: CardModel, state: CardState, options: TerminalOptions): string[] {
-  const columns = Math.max(20, options.columns);
+  const columns = Math.max(4, options.columns);
   const plain = options.plain === true || columns < BOX_COLUMNS;
   const given = { ...options, plain };
   return plain ? plainCard(card, state, given, columns) : boxedCard(card, state, given, columns);

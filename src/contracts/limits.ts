@@ -517,8 +517,8 @@ export const PI_LINK = {
   contentChars: 200_000,
   /** Hidden ids in one report of a branch; a session with more sends the newest. */
   seen: 2_048,
-  /** A person's text, or an agent's last message. */
-  textChars: 200_000,
+  /** A person's text, or an agent's last message: above AGENT.messageChars, so that one over it is refused as too long. */
+  textChars: 260_000,
   /** Records of a session in one frame. */
   captureRecords: 256,
   /** The extension says within this time what became of a delivery; later it counts as not sent, and is looked for before it is sent again. */

@@ -9,16 +9,18 @@ import { serverNode } from "./server-node.ts";
 export interface ServiceOptions {
   /** Scope of idempotency keys: the same for each instance of a session. */
   readonly clientId: string;
-  /** Told once when the server cannot be reached, and again only after it was there. */
+  /** Told once for each kind of error when the server cannot be reached, and again only after it was there. */
   readonly onUnavailable: (why: string) => void;
-  /** Told when a server is about to be started. */
+  /** Told once when a server is about to be started, and again only after one was there. */
   readonly onStarting: () => void;
 }
 
 export class Service {
   readonly #options: ServiceOptions;
   #opening: Promise<HoldpointClient> | undefined;
-  #complained = false;
+  /** Kinds of what kept the server from answering, as they were told since it last did. */
+  readonly #complained = new Set<string>();
+  #starting = false;
   #closed = false;
 
   constructor(options: ServiceOptions) {
@@ -31,16 +33,15 @@ export class Service {
     payload: OperationPayload<K>,
     options?: CallOptions,
   ): Promise<OperationResult<K>> {
+    const client = await this.#client();
     try {
-      const client = await this.#client();
       const result = await client.call(operation, payload, options);
-      this.#complained = false;
+      this.#complained.clear();
+      this.#starting = false;
       return result;
     } catch (error) {
-      if (isUnavailable(error) && !this.#complained && !this.#closed) {
-        this.#complained = true;
-        this.#options.onUnavailable(error.message);
-      }
+      // The client comes back by itself, or starts a server again; a refusal is the answer of one that is there.
+      if (isUnavailable(error)) this.#complain(error);
       throw error;
     }
   }
@@ -61,12 +62,28 @@ export class Service {
       return await opening;
     } catch (error) {
       if (this.#opening === opening) this.#opening = undefined;
+      this.#complain(error);
       throw error;
     }
   }
 
+  /** That there is no server, or why it does not start, is told once for each kind. */
+  #complain(error: unknown): void {
+    if (this.#closed || !isHoldpointError(error) || error.kind === "versionSkew") return;
+    if (this.#complained.has(error.kind)) return;
+    this.#complained.add(error.kind);
+    this.#options.onUnavailable(error.message);
+  }
+
+  #sayStarting(): void {
+    if (this.#starting || this.#closed) return;
+    this.#starting = true;
+    this.#options.onStarting();
+  }
+
   async #connect(): Promise<HoldpointClient> {
-    const { clientId, onStarting } = this.#options;
+    const { clientId } = this.#options;
+    const onStarting = (): void => this.#sayStarting();
     const client = await connect({ clientId, startOnDemand: true, onStarting, serverProgram: serverNode });
     if (this.#closed) client.close();
     return client;

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { piCommands as words } from "../../../renderers/text/en.ts";
+import { inert } from "../../../src/contracts/decision/inert.ts";
 import { PI_CONNECT, PI_WIDGET } from "../../../src/contracts/limits.ts";
 import type { Backend, CommandName } from "./backend.ts";
 import { Cards } from "./cards.ts";
@@ -130,8 +131,10 @@ export class Session {
   say(text: string, type: "info" | "warning" = "info"): void {
     const { context } = this.life;
     if (context === undefined) return;
-    if (context.hasUI) context.ui.notify(text, type);
-    else if (context.mode === "print") process.stdout.write(`${text}\n`);
+    // What servers, workflows and people wrote is shown, never obeyed by the terminal.
+    const said = inert(text, { lines: true });
+    if (context.hasUI) context.ui.notify(said, type);
+    else if (context.mode === "print") process.stdout.write(`${said}\n`);
   }
 
   #changed(): void {

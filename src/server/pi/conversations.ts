@@ -204,7 +204,7 @@ export class Conversations {
         return { ok: true, text: cleared ?? "" };
       }
       case "capture":
-        return { ok: true, text: "" };
+        return { ok: false, text: "This server does not store what a session records of a run." };
     }
   }
 

@@ -54,6 +54,9 @@ export async function take(
         : ({ ok: false, message: message ?? "It was refused without a reason." } as const);
       const { parked } = await store.interactions.judged({ claim, step, requestId, key, verdict });
       wake.views();
+      // A refusal may have queued a reminder, or ended the step.
+      if (parked) wake.channels();
+      if (parked) wake.runs();
       return { result: { parked }, ...(parked ? { parks: true } : {}) };
     }
     case "sleep": {

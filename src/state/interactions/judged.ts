@@ -7,6 +7,7 @@ import { letGo, parkQueue, queueOf, type RunnerEnd } from "../runs/queueing.ts";
 import { claimedRun, openAttempt, runnerActor, SERVER_ACTOR, type RunRow } from "../runs/rows.ts";
 import { waitFor } from "../runs/waiting.ts";
 import { cancelSteps } from "../sessions/messages.ts";
+import { afterRefusal } from "../sessions/unproductive.ts";
 import type { Actor, Claim, Tx } from "../tx.ts";
 import { candidateOf, moveRequest, moveSubmission, openRequestOf, requestById, type AgentRequestRow } from "./rows.ts";
 
@@ -40,6 +41,7 @@ export const judged = defineCommand("interactions.judged", (tx: Tx, input: Judge
   moveRequest(tx, request, "refused");
   tell(tx, run, request, "interaction.rejected", actor, { message: verdict.message.slice(0, 400) });
   waitFor(tx, run, claim, { step, nodeId: request.nodeId, kind: "interaction" });
+  afterRefusal(tx, request, verdict.message);
   return { parked: true };
 });
 
@@ -67,6 +69,7 @@ export function rejectUnjudged(tx: Tx, run: RunRow, end: RunnerEnd, why: string)
   if (queueOf(tx, run.runNo).status !== "parked") parkQueue(tx, run.runNo, "interaction", null);
   letGo(tx, run, end);
   tell(tx, run, request, "interaction.rejected", SERVER_ACTOR, { message: why.slice(0, 400) });
+  afterRefusal(tx, request, why);
   return true;
 }
 

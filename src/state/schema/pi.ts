@@ -1,4 +1,4 @@
-/** Sessions of Pi: the runs that belong to them, steps that their agents do, turns, and what was captured. */
+/** Sessions of Pi: the runs that belong to them, steps that their agents do, and turns. */
 export const PI_SESSIONS = `
 -- The session that a run was started from, and where its agent steps are done. A session has one run at a time.
 CREATE TABLE run_bindings (

@@ -2,10 +2,7 @@
  * Turns of a session's agent. One that a message of ours began belongs to it, and where that message is a step, to the step: its time counts,
  * its end without a result is answered with a reminder, and a person's Escape pauses the run, once. Other turns are the person's own.
  */
-import { afterUnproductiveTurn } from "../../contracts/agent-step.ts";
 import { PI } from "../../contracts/config.ts";
-import { HoldpointError } from "../../contracts/errors.ts";
-import { AGENT } from "../../contracts/limits.ts";
 import { next } from "../../contracts/states.ts";
 import { defineCommand } from "../command.ts";
 import { effectById } from "../effects/rows.ts";
@@ -15,9 +12,10 @@ import { take } from "../interactions/submit.ts";
 import { pauseRun } from "../runs/control.ts";
 import { runByNo } from "../runs/rows.ts";
 import type { Tx } from "../tx.ts";
-import { queueStep, storedOf } from "./messages.ts";
+import { hasUnsentStep, queueStep, storedOf } from "./messages.ts";
 import { letBegin } from "./reserved.ts";
 import { nextMessage } from "./resume-step.ts";
+import { unproductive } from "./unproductive.ts";
 
 interface TurnRow {
   readonly turnId: string;
@@ -44,7 +42,7 @@ export const turnStarted = defineCommand(
     const known = tx.get<TurnRow>(`${SELECT} AND turn_id = ?`, session, turnId);
     if (known !== undefined) return { requestId: known.requestId };
     const open = openTurn(tx, session);
-    if (open !== undefined) close(tx, session, open, { stop: "lost", entry: null });
+    if (open !== undefined) lose(tx, session, open);
     const cause = messageId === null ? undefined : effectById(tx, messageId);
     const ours = cause?.channelId === PI && cause.place === session && cause.purpose === "message" ? cause : undefined;
     let request: AgentRequestRow | undefined;
@@ -93,7 +91,9 @@ export const turnEnded = defineCommand("sessions.turnEnded", (tx: Tx, input: Tur
   const turn = tx.get<TurnRow>(`${SELECT} AND turn_id = ?`, session, turnId);
   if (turn === undefined || turn.endedAt !== null) return { known: turn !== undefined, stop: null };
   const request = close(tx, session, turn, input);
-  if (request?.status !== "pending") return { known: true, stop: null };
+  // A person's Escape pauses the run also while a result is judged; it is judged again when the run goes on.
+  const paused = input.stop === "aborted" && request?.status === "validating";
+  if (request === undefined || (request.status !== "pending" && !paused)) return { known: true, stop: null };
   return { known: true, stop: afterStep(tx, request, input) };
 });
 
@@ -101,15 +101,18 @@ export const turnEnded = defineCommand("sessions.turnEnded", (tx: Tx, input: Tur
 export const lostTurns = defineCommand("sessions.lostTurns", (tx: Tx, input: { session: string }): { lost: number } => {
   const open = openTurn(tx, input.session);
   if (open === undefined) return { lost: 0 };
-  const request = close(tx, input.session, open, { stop: "lost", entry: null });
-  // Nobody will come back to it by himself: the agent is asked to go on, as after an interruption.
-  if (request?.status === "pending" && runByNo(tx, request.runNo).paused === 0)
-    queueStep(tx, runByNo(tx, request.runNo), request, {
-      number: nextMessage(tx, request.requestId),
-      reason: "resumed",
-    });
+  lose(tx, input.session, open);
   return { lost: 1 };
 });
+
+/** Nobody will come back to its step by himself: the agent is asked to go on, as after an interruption. */
+function lose(tx: Tx, session: string, turn: TurnRow): void {
+  const request = close(tx, session, turn, { stop: "lost", entry: null });
+  if (request?.status !== "pending") return;
+  const run = runByNo(tx, request.runNo);
+  if (run.paused === 1 || hasUnsentStep(tx, run.runNo)) return;
+  queueStep(tx, run, request, { number: nextMessage(tx, request.requestId), reason: "resumed" });
+}
 
 export function openTurn(tx: Pick<Tx, "get">, session: string): TurnRow | undefined {
   return tx.get<TurnRow>(`${SELECT} AND ended_at IS NULL`, session);
@@ -158,27 +161,8 @@ function afterStep(tx: Tx, request: AgentRequestRow, end: TurnEnd): TurnEnded["s
     if (submissionOf(tx, request.requestId, end.turnId) === undefined) take(tx, request, end.turnId, end.text);
     return null;
   }
-  unproductive(tx, request, end);
+  unproductive(tx, request, end.stop === "error" ? `It ended with an error: ${end.error ?? "unknown"}.` : undefined);
   return null;
-}
-
-/** The turn ended without a result: a reminder, twice, then the step fails. */
-function unproductive(tx: Tx, request: AgentRequestRow, end: TurnEnd): void {
-  const count = request.unproductive + 1;
-  tx.run("UPDATE agent_requests SET unproductive = ? WHERE request_id = ?", count, request.requestId);
-  const problem = end.stop === "error" ? `It ended with an error: ${end.error ?? "unknown"}.` : undefined;
-  if (afterUnproductiveTurn(count) === "remind") {
-    const number = nextMessage(tx, request.requestId);
-    queueStep(tx, runByNo(tx, request.runNo), request, { number, reason: "reminder", reminder: count, problem });
-    return;
-  }
-  const why = problem ?? "Nothing was submitted.";
-  const error = new HoldpointError(
-    "missingSubmission",
-    `The agent of node "${request.nodeId}" ended ${count} turns without a result, ${AGENT.reminders} reminders included. ${why}`,
-    { details: { node: request.nodeId, requestId: request.requestId } },
-  );
-  endRequest(tx, request, "failed", error);
 }
 
 function settleFollowUp(tx: Tx, effectNo: number): void {

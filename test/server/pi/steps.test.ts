@@ -142,6 +142,58 @@ describe("an agent step in a session", () => {
     expect((await ended(run)).run.status).toBe("completed");
   });
 
+  it("reminds of a result that was refused after its turn, with the reason, and fails in the end", async () => {
+    const run = await start("say");
+    for (const count of [1, 2, 3]) {
+      const { text, turn } = await work(count);
+      if (count > 1) expect(text).toContain("100");
+      await session.endTurn(turn, { text: "x".repeat(101) });
+    }
+    expect(await ended(run)).toMatchObject({ run: { status: "failed" }, error: { kind: "missingSubmission" } });
+  });
+
+  it("reminds when its judge died after the turn", async () => {
+    await start("say");
+    const { turn } = await work();
+    world.onRunner = (runner) => {
+      runner.filter = (frame) => {
+        if (frame.type !== "interaction.judged") return true;
+        setImmediate(() => runner.leave());
+        return false;
+      };
+    };
+    for (const runner of world.runners) world.onRunner(runner);
+    await session.endTurn(turn, { text: "The answer." });
+    expect((await work(2)).text).toContain("Checking the result failed");
+  });
+
+  it("pauses the run when the person stops its turn while a result is judged", async () => {
+    const run = await start();
+    const { requestId, turn } = await work();
+    world.onRunner = (runner) => (runner.filter = (frame) => frame.type !== "interaction.judged");
+    for (const runner of world.runners) world.onRunner(runner);
+    const told = session.submit(requestId, { n: 1 });
+    await session.until(() => session.view?.request?.status === "validating", "the judging");
+    await session.endTurn(turn, { stop: "aborted" });
+    await world.until(run, ({ run: { status } }) => status === "paused", "pause");
+    expect(await told).toMatchObject({ ok: true, code: "validating" });
+    world.onRunner = () => undefined;
+    for (const runner of world.runners) runner.filter = () => true;
+    await world.call("run.resume", { run });
+    expect((await ended(run)).finalOutput).toEqual({ n: 2 });
+  });
+
+  it("goes on in a turn of its own when another turn began and its end was never told", async () => {
+    const run = await start();
+    await work();
+    const chat = await session.beginTurn(null);
+    await session.endTurn(chat);
+    const again = await work(2);
+    expect(again.text).toContain("was interrupted");
+    await session.submit(again.requestId, { n: 1 });
+    expect((await ended(run)).run.status).toBe("completed");
+  });
+
   it("stores updates of the agent, each call once", async () => {
     const run = await start();
     const { requestId } = await work();

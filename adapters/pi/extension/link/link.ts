@@ -2,6 +2,8 @@
  * The link of a session to the Pi adapter: connects, waits for the view, reports the branch, and only then reports turns and
  * takes deliveries; comes back by itself after a loss, with growing waits. What must not be lost is kept until its reply.
  */
+import { cutToUnits } from "../../../../src/contracts/decision/graphemes.ts";
+import { isHoldpointError } from "../../../../src/contracts/errors.ts";
 import { PI_CONNECT, PI_LINK } from "../../../../src/contracts/limits.ts";
 import type { SessionView } from "../../../../src/contracts/pi/session-view.ts";
 import { seenIn } from "../hidden-id.ts";
@@ -80,7 +82,8 @@ export class Link {
       for (const pending of this.#pending) pending.sent = false;
       if (life.over) return;
       const why = ended instanceof Error ? ended.message : String(ended);
-      if (ended instanceof Parted) {
+      // A server of another version stays one: nothing is gained by asking again.
+      if (ended instanceof Parted || (isHoldpointError(ended) && ended.kind === "versionSkew")) {
         this.#over = true;
         this.#arm();
         return onState("over", why);
@@ -111,7 +114,7 @@ export class Link {
             stop: report.end.stop,
             error: report.end.error?.slice(0, 2_000) ?? null,
             responseEntryId: report.end.responseEntryId,
-            text: this.#host.textOf(report),
+            text: cutToLink(this.#host.textOf(report)),
           }
         : { type: "turn.start", turnId: report.start.turnId, cause };
     void this.ask(asking);
@@ -218,6 +221,11 @@ export class Link {
     const leaf = context.sessionManager.getLeafId();
     return { type: "branch", full: true, seen: seenIn(context.sessionManager, PI_LINK.seen), leaf, ...standing };
   }
+}
+
+/** A text that is too long for its step is so after the cut too; the end of the turn must arrive. */
+function cutToLink(text: string | null): string | null {
+  return text === null ? null : cutToUnits(text, PI_LINK.textChars);
 }
 
 function refusal(error: unknown): Reply {

@@ -2,6 +2,7 @@
 import { piCommands as words } from "../../../../renderers/text/en.ts";
 import { cutToUnits } from "../../../../src/contracts/decision/graphemes.ts";
 import { PI_TOOL } from "../../../../src/contracts/limits.ts";
+import { sha256Hex } from "../../../../src/contracts/sha256.ts";
 import { told, type Actions } from "../actions.ts";
 import type { SessionView } from "../../../../src/contracts/pi/session-view.ts";
 import type { Asking, Reply } from "../link/conversation.ts";
@@ -24,12 +25,18 @@ export async function executeTool(
   signal: AbortSignal | undefined,
 ): Promise<PiToolResult> {
   const call = parseCall(params);
+  const key = keyOf(toolCallId);
   try {
-    if (call.action === "submit" || call.action === "update") return await stepResult(host, toolCallId, call, signal);
-    return result(call, await control(host, toolCallId, call), true, false);
+    if (call.action === "submit" || call.action === "update") return await stepResult(host, key, call, signal);
+    return result(call, await control(host, key, call), true, false);
   } catch (error) {
     throw new Error(cutToUnits(told(error), PI_TOOL.errorChars), { cause: error });
   }
+}
+
+/** The name of a tool call in frames and as an idempotency key. Some models give ids longer than a frame takes. */
+export function keyOf(toolCallId: string): string {
+  return toolCallId.length > 128 ? sha256Hex(toolCallId) : toolCallId;
 }
 
 type StepCall = Extract<SessionToolCall, { action: "submit" | "update" }>;
