@@ -3,4 +3,4 @@
 // Owns: layout in columns. Must not: read the terminal, print, colour, or choose words of its own.
 
 export { renderTerminalCard, type TerminalOptions } from "./card.ts";
-export { cutToColumns, cutToScreen, displayWidth, wrapLine } from "./width.ts";
+export { cutToColumns, displayWidth, wrapLine } from "./width.ts";
