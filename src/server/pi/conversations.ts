@@ -25,6 +25,8 @@ interface Live {
   readonly epoch: number;
   readonly send: SendLink;
   idle: boolean;
+  /** Counts what the session has said of being idle or at work: a report that took time must not speak over a later one. */
+  said: number;
   views: number;
   /** The last view without what changes by itself. */
   shown: string;
@@ -125,6 +127,7 @@ export class Conversations {
           epoch,
           send,
           idle: false,
+          said: 0,
           views: 0,
           shown: "",
           judged: new Map(),
@@ -153,7 +156,10 @@ export class Conversations {
   }
 
   async #report(live: Live, report: LinkReport): Promise<void> {
-    if (report.type === "standing") return this.#standing(live, report);
+    if (report.type === "standing") {
+      live.said += 1;
+      return this.#standing(live, report);
+    }
     try {
       const reply = await this.#answerTo(live, report);
       if (reply !== null) this.#reply(live, report.callId, reply);
@@ -183,6 +189,7 @@ export class Conversations {
         const { cause, turnId } = report;
         const messageId = cause.kind === "message" ? cause.messageId : null;
         live.idle = false;
+        live.said += 1;
         await store.sessions.turnStarted({ session: live.place, turnId, messageId });
         this.#deps.wake.views();
         return { ok: true, text: "" };
@@ -210,6 +217,7 @@ export class Conversations {
 
   async #branch(live: Live, { durable, idle, pendingInput, seen }: Report<"branch">): Promise<Reply> {
     const { clock, store, wake } = this.#deps;
+    const said = (live.said += 1);
     // What has no file may still be lost: it proves nothing yet.
     if (durable && seen.length > 0) {
       const { proved } = await store.sessions.seen({ session: live.place, seen });
@@ -223,7 +231,9 @@ export class Conversations {
         );
     }
     // The reply comes first: only after it anything may be sent to the session.
-    setImmediate(() => this.#guard(this.#standing(live, { idle, pendingInput }), "what waits for a session"));
+    setImmediate(() => {
+      if (live.said === said) this.#guard(this.#standing(live, { idle, pendingInput }), "what waits for a session");
+    });
     return { ok: true, text: "", code: "branchStored" };
   }
 
