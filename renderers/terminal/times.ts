@@ -14,9 +14,10 @@ export function preciseTime(at: number): string {
   return `${clockTime(at)}.${String(((at % 1_000) + 1_000) % 1_000).padStart(3, "0")}`;
 }
 
-/** `Mon 30 Nov 12:03 UTC` */
-export function when(at: number): string {
-  return `${format(at, DAY).replace(",", "")} ${format(at, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" })} ${zoneName(at)}`;
+/** `Mon 30 Nov 12:03 UTC`; with the year where it is not the year of `now`. */
+export function when(at: number, now = Date.now()): string {
+  const year = new Date(at).getFullYear() === new Date(now).getFullYear() ? "" : ` ${new Date(at).getFullYear()}`;
+  return `${format(at, DAY).replace(",", "")}${year} ${format(at, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" })} ${zoneName(at)}`;
 }
 
 /** As short as it can be told: `14:30` within the next 24 hours, else `Tue 1 Dec`. */

@@ -26,6 +26,16 @@ const seconds = (value: unknown): string => `${Math.ceil(Number(value) / 1_000)}
 const instant = (value: unknown): string =>
   `${new Date(Number(value)).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
+/** Why a run waits for another runner. */
+const REQUEUED: Readonly<Record<string, string>> = {
+  exited: "its runner exited",
+  crashed: "its runner crashed",
+  timedOut: "its runner gave no sign of life in time",
+  stopped: "its runner was stopped",
+  absent: "its runner was gone",
+  serverRestarted: "a restart of the server",
+};
+
 /** How an attempt of an effect begins. */
 const RESERVED: Readonly<Record<string, string>> = {
   repeat: "is done again with the same key",
@@ -94,7 +104,7 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "run.sourcesGone": (v) => `Cannot go on after an answer${tail(errorOf(v))}`,
   "run.sourcesBack": () => "Can go on after an answer again",
   "run.requeued": (v) =>
-    `Queued again after the runner ${str(v["cause"])}${Number(v["delayMs"]) > 0 ? `, in ${seconds(v["delayMs"])}` : ""}`,
+    `Queued again after ${REQUEUED[str(v["cause"])] ?? str(v["cause"])}${Number(v["delayMs"]) > 0 ? `, in ${seconds(v["delayMs"])}` : ""}`,
   "run.paused": (v) => `Paused${inChat(v)}`,
   "run.unpaused": (v) => `Resumed by command${inChat(v)}`,
   "run.finished": (v) => `Run ${str(v["status"]).replace("_", " ")}${tail(errorOf(v))}`,

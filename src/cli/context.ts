@@ -49,6 +49,8 @@ export class Context {
     this.command = command;
     this.json = options.json === true;
     this.plain = options.plain === true;
+    // An empty variable of a shell must not lead to another home than the one that was meant.
+    if (options.home === "") throw usage("--home is empty.", "Name a folder, or leave --home out.");
     this.home = options.home;
     this.mayStart = options.start !== false;
     this.colour = io.terminal && !this.plain && !io.env["NO_COLOR"] && io.env["TERM"] !== "dumb";

@@ -42,6 +42,7 @@ const BY_KIND: Partial<Record<ErrorKind, ExitName>> = {
   decisionNotFound: "notFound",
   requestNotFound: "notFound",
   effectNotFound: "notFound",
+  alertNotFound: "notFound",
   channelUnknown: "notFound",
   resourceNotFound: "notFound",
   managerNotFound: "workflow",

@@ -28,7 +28,9 @@ export async function readJson(given: string, what: string, io: Io): Promise<Jso
     const why = error instanceof Error ? error.message : String(error);
     throw usage(
       `${source} is not JSON: ${why}.`,
-      `Give JSON, for example ${what} '{"service":"shop-api"}' or ${what} @input.json.`,
+      what.startsWith("-")
+        ? `Give JSON, for example ${what} '{"service":"shop-api"}' or ${what} @input.json.`
+        : "Give JSON, the name of a file that has it, as @file.json, or - for standard input.",
     );
   }
 }

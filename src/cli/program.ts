@@ -45,6 +45,8 @@ function build(io: Io, run: Run): Command {
     .option("--json", "print one JSON document instead of text")
     .option("--plain", "draw no boxes and use no colour")
     .option("--no-start", "do not start a server when none answers")
+    // Long names of commands leave less room for descriptions than commander wraps by itself.
+    .configureHelp({ minWidthToWrap: 20 })
     .showSuggestionAfterError(false)
     .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text), outputError: () => {} });
 

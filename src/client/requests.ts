@@ -21,7 +21,7 @@ export interface CallOptions {
   readonly expectedRevision?: number | undefined;
 }
 
-/** The request of a call; a change without a key gets a random one. Throws `frameInvalid` for a wrong payload. */
+/** The request of a call; a change without a key gets a random one. Throws `usage` for a wrong payload. */
 export function requestOf<K extends OperationName>(
   operation: K,
   payload: OperationPayload<K>,
@@ -29,7 +29,7 @@ export function requestOf<K extends OperationName>(
 ): Omit<ClientRequest, "type"> {
   const entry = OPERATIONS[operation];
   const parsed = entry.payload.safeParse(payload);
-  if (!parsed.success) throw shapeError(`The payload of ${operation}`, parsed.error);
+  if (!parsed.success) throw valueError(operation, parsed.error);
   const key = options.idempotencyKey ?? (entry.change ? randomUUID() : undefined);
   return {
     requestId: randomUUID(),
@@ -52,6 +52,16 @@ export function resultOf<K extends OperationName>(operation: K, response: Client
   const parsed = OPERATIONS[operation].result.safeParse(response.result);
   if (!parsed.success) throw shapeError(`The server's result of ${operation}`, parsed.error);
   return parsed.data as OperationResult<K>;
+}
+
+/** A value that the caller gave and the operation cannot take: no matter of versions. */
+function valueError(operation: string, error: z.ZodError): HoldpointError {
+  const issue = error.issues[0];
+  return new HoldpointError(
+    "usage",
+    `${operation} cannot take this value of "${issue?.path.join(".") ?? ""}": ${issue?.message ?? "unknown"}.`,
+    { remedy: "Give a value within the limit that is named." },
+  );
 }
 
 function shapeError(what: string, error: z.ZodError): HoldpointError {

@@ -5,10 +5,11 @@
 import { normalize } from "node:path";
 import { z } from "zod";
 import { wallTimeSchema } from "./decision/policy.ts";
-import { HoldpointError } from "./errors.ts";
+import { HoldpointError, messageOf } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
 import { languageSchema } from "./language.ts";
 import { DECISION, DOUBT, MONITOR, POLICY, SOURCE } from "./limits.ts";
+import { nearest } from "./nearest.ts";
 import { isTimeZone } from "./time-zone.ts";
 
 const name = z.string().regex(ID_PATTERN.name, "must be letters, digits, dot, hyphen or underscore, at most 200");
@@ -35,7 +36,7 @@ const onAmbiguousSchema = z.union([
   z.literal("wait"),
   /** After this time it is sent again, saying that it may be a repeat. */
   z.strictObject({ resendAfterMs: z.number().int().min(DOUBT.resendMinMs).max(DOUBT.resendMaxMs) }),
-]);
+], `must be "wait", or {"resendAfterMs": n} with n from ${DOUBT.resendMinMs} to ${DOUBT.resendMaxMs}`);
 export type OnAmbiguous = z.infer<typeof onAmbiguousSchema>;
 const minutes = z.number().int().min(1).max(POLICY.waitMinutes);
 
@@ -126,7 +127,9 @@ const webhooksSchema = z.strictObject({
 
 const piSchema = z.strictObject({
   /** The Pi for agent nodes: a name in PATH, a path, or a program with its first arguments (a Node and Pi's cli.js). */
-  command: z.union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)]).default("pi"),
+  command: z
+    .union([z.string().min(1), z.array(z.string().min(1)).min(1).max(20)], "must be text, or a list of texts")
+    .default("pi"),
   /** Pi's own folder (settings, models, login); left out: Pi's default. */
   agentDir: z.string().startsWith("/", "must be an absolute path").optional(),
   /** Whether a program that drives Pi over RPC may answer decisions; left out: only what is typed in Pi, or chosen in its dialog. */
@@ -230,24 +233,42 @@ export const EMPTY_CONFIG: Config = configSchema.parse({ schema: "holdpoint.conf
 export function parseConfig(text: string, where: string): Config {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // Some editors begin a file with a byte order mark.
+    value = JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
-    throw new HoldpointError(
-      "configInvalid",
-      `${where} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new HoldpointError("configInvalid", `${where} is not JSON: ${withLine(messageOf(error), text)}`, {
+      remedy: "Correct the JSON at that place; it has no comments and no comma before a closing bracket.",
+    });
   }
   const parsed = configSchema.safeParse(value);
   if (!parsed.success) {
     const lines = parsed.error.issues
       .slice(0, 5)
-      .map((issue) => `${issue.path.join(".") || "(top)"}: ${issue.message}`);
+      .map((issue) => `${issue.path.join(".") || "(top)"}: ${wordsOf(issue)}`);
     throw new HoldpointError("configInvalid", `${where} is invalid: ${lines.join("; ")}`, {
       details: { issues: lines },
     });
   }
   crossCheck(parsed.data, where);
   return parsed.data;
+}
+
+/** The message of a JSON parser with line and column where it tells a position only. */
+function withLine(message: string, text: string): string {
+  const position = / at position (\d+)$/.exec(message)?.[1];
+  if (position === undefined) return message;
+  const before = text.slice(0, Number(position)).split("\n");
+  return `${message} (line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
+}
+
+/** What an issue says, where the library's own words leave out what is wanted. */
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_key") return `this name ${issue.issues[0]?.message ?? "is not valid"}`;
+  if (issue.code !== "unrecognized_keys" || issue.path.length > 0) return issue.message;
+  const meant = issue.keys.map((key) => nearest(key, Object.keys(configSchema.shape)));
+  return meant.some((key) => key !== undefined)
+    ? `${issue.message}; did you mean ${meant.filter((key) => key !== undefined).join(", ")}?`
+    : issue.message;
 }
 
 function crossCheck(config: Config, where: string): void {
@@ -282,7 +303,7 @@ function crossCheck(config: Config, where: string): void {
         );
     for (const text of postedTo(entry.destinations)) {
       if (text === PI) continue;
-      const destination = parseDestination(text);
+      const destination = parsed(text, (why) => problem(`audiences.${audience}: ${why}`));
       if (destination.kind !== "telegram")
         problem(
           `audiences.${audience}: destination "${text}" is of unknown kind "${destination.kind}"; known: telegram, pi, terminal.`,
@@ -314,6 +335,14 @@ function crossCheck(config: Config, where: string): void {
   for (const [field, timeZone] of zonesOf(config)) {
     if (timeZone !== undefined && !isTimeZone(timeZone))
       problem(`${field} "${timeZone}" is not an IANA time zone such as "Europe/Berlin".`);
+  }
+}
+
+function parsed(text: string, refuse: (why: string) => never): Destination {
+  try {
+    return parseDestination(text);
+  } catch (error) {
+    return refuse(messageOf(error));
   }
 }
 

@@ -101,6 +101,8 @@ export function isHoldpointError(error: unknown): error is HoldpointError {
 export function messageOf(thrown: unknown): string {
   try {
     if (thrown instanceof Error) {
+      const issues = issuesOf(thrown);
+      if (issues !== undefined) return issues;
       const text: unknown = thrown.message || thrown.name;
       return typeof text === "string" ? text : "an error whose message is no text";
     }
@@ -109,6 +111,20 @@ export function messageOf(thrown: unknown): string {
   } catch {
     return `a value of type ${typeof thrown} that cannot be read`;
   }
+}
+
+/** How many issues of a validation are told. */
+const ISSUES = 10;
+
+/** What a Zod schema found, as a sentence: its own message is the same as JSON over many lines. */
+function issuesOf(error: Error): string | undefined {
+  const { issues, name } = error as { issues?: unknown; name: string };
+  if (!/ZodError$/.test(name) || !Array.isArray(issues) || issues.length === 0) return undefined;
+  const told = issues.slice(0, ISSUES).map((issue: { message?: unknown; path?: unknown }) => {
+    const path = Array.isArray(issue.path) ? issue.path.map(String).join(".") : "";
+    return path === "" ? String(issue.message) : `${path}: ${String(issue.message)}`;
+  });
+  return told.join("; ") + (issues.length > ISSUES ? `; and ${issues.length - ISSUES} more` : "");
 }
 
 /** The stack of a thrown value, if it has a readable one. */

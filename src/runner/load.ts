@@ -3,7 +3,7 @@
  * the file is loaded, and its identity is told.
  */
 import type { DefinitionSnapshot, SourceFile } from "../contracts/definition.ts";
-import { HoldpointError, isHoldpointError, messageOf } from "../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, messageOf, stackOf } from "../contracts/errors.ts";
 import { VALUE } from "../contracts/limits.ts";
 import type { RunnerLaunch } from "../contracts/protocol/runner.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
@@ -118,11 +118,16 @@ async function evaluate(
 }
 
 function loadError(path: string, error: unknown): HoldpointError {
-  // A definition that breaks a rule says so itself.
-  if (isHoldpointError(error)) return error;
-  const stack = failureOf(error, path).details?.["stack"];
-  const place = typeof stack === "string" ? (stack.split(path)[1]?.match(/^:\d+(?::\d+)?/)?.[0] ?? "") : "";
+  const stack = stackOf(error);
+  const place = stack?.split(path)[1]?.match(/^:\d+(?::\d+)?/)?.[0] ?? "";
+  // A definition that breaks a rule says so itself, but not where: a node does not know its name while it is made.
+  if (isHoldpointError(error))
+    return place === "" ? error : new HoldpointError(error.kind, `${error.message} (${path}${place})`, restOf(error));
   return new HoldpointError("workflowLoad", `${path}${place} cannot be loaded: ${messageOf(error).slice(0, 4_000)}`, {
-    details: stack === undefined ? { path } : { path, stack },
+    details: stack === undefined ? { path } : { path, stack: failureOf(error, path).details?.["stack"] },
   });
+}
+
+function restOf({ cause, details, remedy }: HoldpointError): ConstructorParameters<typeof HoldpointError>[2] {
+  return { remedy, ...(cause === undefined ? {} : { cause }), ...(details === undefined ? {} : { details }) };
 }

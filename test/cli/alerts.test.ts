@@ -1,5 +1,6 @@
 // Alerts on the terminal, against a server that says what the test tells it to.
 import { describe, expect, test } from "vitest";
+import { EXIT } from "../../src/cli/exit-codes.ts";
 import type { AlertView } from "../../src/contracts/protocol/alert-operations.ts";
 import { NOON } from "../client/views.ts";
 import { always, fits, on, serve } from "./fake.ts";
@@ -59,6 +60,12 @@ describe("alerts", () => {
     expect(out).not.toContain("\u001b]");
     expect(out).not.toContain("\u001b[2J");
     expect(out).not.toContain("\u202e");
+  });
+
+  test("an alert that nobody knows gives the code for records that are not found", async () => {
+    const error = { code: "HP630", kind: "alertNotFound", message: 'No alert fits "x".', remedy: "List them." };
+    const server = await serve(() => ({ outcome: "rejected", error }));
+    expect((await on(server, ["alerts", "show", "x"])).code).toBe(EXIT.notFound.code);
   });
 
   test("ack and snooze ask for the alert that is named, and say what it came to", async () => {

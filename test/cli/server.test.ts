@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { NOON, serverStatus } from "../client/views.ts";
 import { always, serve, on, fits } from "./fake.ts";
+import { holdpoint } from "./run-in-process.ts";
 
 describe("server", () => {
   test("status tells pid, runs, waiting decisions, channels with their last error, and what died", async () => {
@@ -50,11 +51,11 @@ describe("server", () => {
       "out of memory",
       // How long nobody knew, and which chats are in trouble.
       "in doubt since",
-      "3 ended in 30 days, after 40 s usually, 1",
+      "3 ended in 30 days, after 40 s usually, 1 h 5 min",
       "Chat 1001 cannot be reached",
       "Chat -12 is -10012 now",
     ]) {
-      expect(out).toContain(words);
+      expect(out.replace(/\s+/g, " ")).toContain(words);
     }
     fits(out);
   });
@@ -101,5 +102,33 @@ describe("server", () => {
     const { code, err } = await on(server, ["runs", "--no-start"]);
     expect(code).toBe(EXIT.unavailable.code);
     expect(err).toContain("(HP802)");
+  });
+
+  test("a server whose socket was removed is not called absent: status and stop name its process", async () => {
+    const server = await always({});
+    await server.down();
+    writeFileSync(join(server.home, "server.json"), JSON.stringify({ pid: process.pid }));
+    for (const command of ["status", "stop"]) {
+      const { code, out, err } = await on(server, ["server", command]);
+      expect(code, command).toBe(EXIT.unavailable.code);
+      expect(out).toBe("");
+      expect(err.replace(/\s+/g, " ")).toContain(`pid ${process.pid} holds ${server.home}, but nothing listens`);
+      expect(err.replace(/\s+/g, " ")).toContain(`kill ${process.pid}`);
+    }
+  });
+
+  test("a home that cannot be a folder is refused as such when a server is started in it", async () => {
+    const server = await always({});
+    const file = join(server.home, "file");
+    writeFileSync(file, "");
+    const { code, err } = await holdpoint(["server", "start", "--home", file]);
+    expect(code).toBe(EXIT.config.code);
+    expect(err).toContain("(HP803)");
+  });
+
+  test("an empty --home does not lead to the home of everyday", async () => {
+    const { code, err } = await holdpoint(["server", "stop", "--home", ""]);
+    expect(code).toBe(EXIT.usage.code);
+    expect(err).toContain("--home is empty");
   });
 });

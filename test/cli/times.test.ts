@@ -21,10 +21,16 @@ test.each([
 });
 
 test("a time names the zone of this machine", () => {
-  expect(when(NOON)).toMatch(/^\w{3} \d{1,2} \w+ \d\d:\d\d \S+$/);
-  expect(when(NOON).endsWith(zoneName(NOON))).toBe(true);
+  expect(when(NOON, NOON)).toMatch(/^\w{3} \d{1,2} \w+ \d\d:\d\d \S+$/);
+  expect(when(NOON, NOON).endsWith(zoneName(NOON))).toBe(true);
 });
 
 test("a precise time has milliseconds", () => {
   expect(preciseTime(NOON + 7)).toBe(`${clockTime(NOON)}.007`);
+});
+
+test("a time of another year names it", () => {
+  const later = Date.UTC(2031, 5, 15, 12);
+  expect(when(Date.UTC(2030, 5, 15, 12), later)).toContain("2030");
+  expect(when(Date.UTC(2031, 1, 15, 12), later)).not.toContain("2031");
 });

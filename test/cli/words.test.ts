@@ -9,6 +9,7 @@ import { EXIT, exitCodeOf, exitCodeOfRun } from "../../src/cli/exit-codes.ts";
 import { nearest } from "../../src/contracts/nearest.ts";
 import { ERRORS, type ErrorKind } from "../../src/contracts/errors.ts";
 import { isFinal, RUN_STATES } from "../../src/contracts/states.ts";
+import { fits } from "./fake.ts";
 import { holdpoint } from "./run-in-process.ts";
 
 describe("help", () => {
@@ -28,6 +29,7 @@ describe("help", () => {
       "channel",
     ];
     for (const word of [...commands, "config", "server", "demo"]) expect(out).toMatch(new RegExp(`^  ${word}\\b`, "m"));
+    fits(out);
   });
 
   /** The commands below some words, as help lists them; a group is replaced by its own. */

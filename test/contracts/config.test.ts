@@ -81,3 +81,38 @@ describe("the policy of an audience", () => {
     );
   });
 });
+
+describe("a configuration that is refused says what is wanted", () => {
+  const said = (text: string): string => {
+    try {
+      parseConfig(text, "config.json");
+    } catch (error) {
+      return (error as Error).message;
+    }
+    throw new Error("it was taken");
+  };
+  const schema = { schema: "holdpoint.config.v1" };
+
+  test("where the JSON ends to be JSON, as line and column", () => {
+    expect(said('{\n  "people": {},\n}')).toContain("line 3 column 1");
+  });
+
+  test("which field may have been meant", () => {
+    expect(said(JSON.stringify({ ...schema, audience: {} }))).toContain("did you mean audiences?");
+    expect(said(JSON.stringify({ ...schema, xyzzyplugh: {} }))).not.toContain("did you mean");
+  });
+
+  test("what a name and a choice of forms may look like", () => {
+    expect(said(JSON.stringify({ ...schema, people: { "a b": { name: "Ann" } } }))).toContain("letters, digits");
+    expect(said(JSON.stringify({ ...schema, pi: { command: 5 } }))).toContain("pi.command: must be text, or a list");
+  });
+
+  test("in which file and audience a destination has a wrong form", () => {
+    const audiences = { ops: { destinations: ["slack:x"] } };
+    expect(said(JSON.stringify({ ...schema, audiences }))).toMatch(/^config\.json: audiences\.ops: .*"slack:x"/);
+  });
+
+  test("and a byte order mark at its beginning is no fault", () => {
+    expect(parseConfig(`\ufeff${JSON.stringify(schema)}`, "config.json").people).toEqual({});
+  });
+});

@@ -74,3 +74,9 @@ test.each([
   expect(text).not.toContain(reason.split(":")[0]);
   expect(text).toMatch(/^An answer did not count \([a-z ,]+(: 4100)?\): approve by Ann over telegram$/);
 });
+
+test("why a run waits for another runner is told in words", () => {
+  const told = (cause: string): string => timelineText({ type: "run.requeued", detail: { cause, delayMs: 0 } });
+  expect(told("timedOut")).toBe("Queued again after its runner gave no sign of life in time");
+  expect(told("serverRestarted")).toBe("Queued again after a restart of the server");
+});

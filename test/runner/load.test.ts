@@ -122,6 +122,12 @@ describe("what is refused", () => {
       "workflowInvalid",
       /startAt is "b"/,
     ],
+    [
+      "a node that breaks a rule, which names the place because the node has no name yet",
+      oneNode("() => 1").replace("compute({", "compute({ timeoutMs: -5,"),
+      "workflowInvalid",
+      /timeoutMs is -5.*w\.workflow\.ts:3:\d+\)$/,
+    ],
   ])("%s", async (_what, text, kind, message) => {
     folder.put("w.workflow.ts", text);
     const { error, kind: how } = await refused("w.workflow.ts");

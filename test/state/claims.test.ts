@@ -135,7 +135,7 @@ describe("a receipt", () => {
     };
     await expect(again.runs.pause(cancel)).rejects.toMatchObject({ kind: "runNotFound" });
     const paused = await again.runs.pause({ ...cancel, run: result.runId });
-    expect(paused.outcome).toBe("accepted");
+    expect(paused).toMatchObject({ outcome: "accepted", result: { status: "paused" } });
   });
 
   it("stops a runner only the first time", async () => {

@@ -1,12 +1,12 @@
 /**
  * `holdpoint server run | start | status | reload | stop`
  */
-import { mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 import { connect, type HoldpointClient, type ServerStatus } from "../../client/index.ts";
 import { pause } from "../../client/backoff.ts";
 import { isSilence, openConnection } from "../../client/connection.ts";
+import { holderOf } from "../../client/holder.ts";
 import { resolveHome, serverLogOf, socketPathOf } from "../../client/home.ts";
 import { serverEntry, startServer } from "../../client/start.ts";
 import { HoldpointError, fromErrorRecord, isHoldpointError } from "../../contracts/errors.ts";
@@ -29,7 +29,6 @@ export async function serverStart(context: Context): Promise<void> {
   if (running) {
     running.close();
   } else {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
     const started = performance.now();
     context.line("Starting …");
     const target = { home, socketPath: socketPathOf(home), clientId: "cli-start" };
@@ -46,6 +45,7 @@ export async function serverStatus(context: Context): Promise<number> {
   const home = resolveHome(context.home);
   const client = await existing(home);
   if (client === undefined) {
+    refuseHidden(home);
     context.result({ running: false, home });
     context.line(`No server runs for ${home}. Start it: holdpoint server start`);
     return EXIT.unavailable.code;
@@ -78,6 +78,7 @@ export async function serverStop(context: Context): Promise<void> {
   const home = resolveHome(context.home);
   const client = await existing(home);
   if (client === undefined) {
+    refuseHidden(home);
     context.result({ stopped: false, home });
     context.line(`No server runs for ${home}.`);
     return;
@@ -98,6 +99,16 @@ export async function existing(home: string): Promise<HoldpointClient | undefine
     if (isHoldpointError(error) && error.kind === "serverUnavailable" && !isSilence(error)) return undefined;
     throw error;
   }
+}
+
+/** Throws when nobody listens although the process of a server is there: its socket was removed, or is not open yet. */
+function refuseHidden(home: string): void {
+  const pid = holderOf(home);
+  if (pid === undefined) return;
+  throw new HoldpointError("serverUnavailable", `pid ${pid} holds ${home}, but nothing listens at its socket.`, {
+    remedy: `Wait a moment if it is starting. If its socket was removed, \`kill ${pid}\` stops it in order; then start it again.`,
+    details: { pid },
+  });
 }
 
 /** Waits until nobody greets on the socket and the process is gone; a stop waits for messages on their way. */

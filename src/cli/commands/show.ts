@@ -1,11 +1,13 @@
 /**
  * `holdpoint show <run>`: the story of one run.
  */
+import { dirname } from "node:path";
+
 import type { CheckpointSummary, DecisionSummary, EffectSummary, RunView } from "../../client/index.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import type { Context, Paint } from "../context.ts";
 import { progressLine } from "../progress.ts";
-import { clean, cutToColumns, hang } from "../layout.ts";
+import { clean, cleanLines, cutToColumns, hang } from "../layout.ts";
 import {
   certainty,
   destinationLines,
@@ -24,6 +26,9 @@ export async function show(context: Context, args: string[]): Promise<void> {
   context.result(view);
   if (!context.json) tell(context, view);
 }
+
+const SHOWN_FRAMES = 3;
+const SHOWN_LINES = 10;
 
 /** Prints the whole story. */
 export function tell(context: Context, view: RunView): void {
@@ -62,6 +67,8 @@ export function tell(context: Context, view: RunView): void {
   if (view.error !== null) {
     context.heading("Error");
     context.lines(hang(`${clean(view.error.message)} (${view.error.code})`, context.width, "  ", "  "));
+    for (const frame of thrownAt(view)) context.lines(hang(clean(frame), context.width, "    ", "      "));
+    for (const line of lastWords(view)) context.lines(hang(line, context.width, "  ", "      "));
     context.lines(hang(`To do: ${clean(view.error.remedy)}`, context.width, "  ", "  "));
   }
   context.heading("What comes next");
@@ -123,6 +130,28 @@ function outside(context: Context, effects: readonly EffectSummary[]): void {
   if (quiet.length > 0) {
     context.line(`  ${quiet.length === 1 ? "1 message" : `${quiet.length} messages`} of the service: done, confirmed`);
   }
+}
+
+/** The lines of the stack that lie beside the workflow's file, at most three; else the first. */
+function thrownAt({ error, workflowPath }: RunView): string[] {
+  const stack = error?.details?.["stack"];
+  if (typeof stack !== "string") return [];
+  const frames = stack
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith("at "));
+  const own = frames.filter((frame) => frame.includes(`${dirname(workflowPath)}/`));
+  return own.length > 0 ? own.slice(0, SHOWN_FRAMES) : frames.slice(0, 1);
+}
+
+/** The end of what a failed command wrote: its reason is nearly always there. */
+function lastWords({ error }: RunView): string[] {
+  return ["stderr", "stdout"].flatMap((stream) => {
+    const text = error?.details?.[stream];
+    if (typeof text !== "string" || text.trim() === "") return [];
+    const lines = cleanLines(text.trimEnd()).slice(-SHOWN_LINES);
+    return [`Its ${stream} ended with:`, ...lines.map((line) => `  ${line}`)];
+  });
 }
 
 function colourOf(status: string): Paint {

@@ -20,7 +20,7 @@ export const RUNS_ERRORS = {
   nodeFailed: {
     code: "HP404",
     when: "The function of a node threw.",
-    remedy: "See the message and the stack in the run's record.",
+    remedy: "See where it was thrown in `holdpoint show <run>`; the whole stack is in its --json.",
   },
   outputTooLarge: {
     code: "HP405",
@@ -55,7 +55,8 @@ export const RUNS_ERRORS = {
   runnerNoProgress: {
     code: "HP411",
     when: "A runner ended without advancing the run; it is not started again by itself.",
-    remedy: "See the diagnostic in `holdpoint show <run>`, correct the cause, then `holdpoint resume <run>`.",
+    remedy:
+      "When the cause lies outside of the workflow, correct it, then `holdpoint resume <run>`. When it is in its files, correct them, then `holdpoint cancel <run>` and `holdpoint restart <run>`: a resumed run keeps the files that it started with.",
   },
   runnerCrashed: {
     code: "HP412",
@@ -110,7 +111,7 @@ export const RUNS_ERRORS = {
   commandFailed: {
     code: "HP435",
     when: "A command ended with an exit code other than 0, by a signal, or could not be started.",
-    remedy: "Read its output in the details; set allowNonZeroExit if the code is a result.",
+    remedy: "Read the end of its output in `holdpoint show <run>`; set allowNonZeroExit if the code is a result.",
   },
   updateRefused: {
     code: "HP436",

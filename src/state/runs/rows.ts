@@ -4,6 +4,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import { resolveId, shortRunId } from "../../contracts/ids.ts";
 import { VALUE } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
+import { isFinal } from "../../contracts/states.ts";
 import type { Reader } from "../statements.ts";
 import type { Actor, Claim, Tx } from "../tx.ts";
 
@@ -151,7 +152,8 @@ export function ackOf(tx: Tx, run: RunRow): RunAck {
   return {
     runId: run.runId,
     shortId: shortIdOf(tx, run.runId),
-    status: run.status,
+    // As people see it: a pause hides what the run would do without it.
+    status: run.paused === 1 && !isFinal("run", run.status) ? "paused" : run.status,
     revision: tx.revision(run.resourceNo),
   };
 }
