@@ -31,12 +31,15 @@ const personSchema = z.strictObject({
 });
 
 /** What becomes of a message whose arrival the service did not confirm. */
-const onAmbiguousSchema = z.union([
-  /** Nothing is sent again before evidence or a person says what happened. */
-  z.literal("wait"),
-  /** After this time it is sent again, saying that it may be a repeat. */
-  z.strictObject({ resendAfterMs: z.number().int().min(DOUBT.resendMinMs).max(DOUBT.resendMaxMs) }),
-], `must be "wait", or {"resendAfterMs": n} with n from ${DOUBT.resendMinMs} to ${DOUBT.resendMaxMs}`);
+const onAmbiguousSchema = z.union(
+  [
+    /** Nothing is sent again before evidence or a person says what happened. */
+    z.literal("wait"),
+    /** After this time it is sent again, saying that it may be a repeat. */
+    z.strictObject({ resendAfterMs: z.number().int().min(DOUBT.resendMinMs).max(DOUBT.resendMaxMs) }),
+  ],
+  `must be "wait", or {"resendAfterMs": n} with n from ${DOUBT.resendMinMs} to ${DOUBT.resendMaxMs}`,
+);
 export type OnAmbiguous = z.infer<typeof onAmbiguousSchema>;
 const minutes = z.number().int().min(1).max(POLICY.waitMinutes);
 

@@ -118,8 +118,9 @@ const ISSUES = 10;
 
 /** What a Zod schema found, as a sentence: its own message is the same as JSON over many lines. */
 function issuesOf(error: Error): string | undefined {
-  const { issues, name } = error as { issues?: unknown; name: string };
-  if (!/ZodError$/.test(name) || !Array.isArray(issues) || issues.length === 0) return undefined;
+  const { issues, name } = error as { issues?: unknown; name: unknown };
+  if (typeof name !== "string" || !name.endsWith("ZodError") || !Array.isArray(issues) || issues.length === 0)
+    return undefined;
   const told = issues.slice(0, ISSUES).map((issue: { message?: unknown; path?: unknown }) => {
     const path = Array.isArray(issue.path) ? issue.path.map(String).join(".") : "";
     return path === "" ? String(issue.message) : `${path}: ${String(issue.message)}`;

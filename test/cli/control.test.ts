@@ -60,7 +60,9 @@ describe("control of a run", () => {
     const patch = '[{"op":"replace","path":"/max","value":3}]';
     const broken = await on(server, ["change-settings", "7k3f", "max=3"]);
     expect(broken.err.replace(/\s+/g, " ")).toContain("is not JSON");
-    expect(broken.err.replace(/\s+/g, " ")).toContain("To do: Give JSON, the name of a file that has it, as @file.json");
+    expect(broken.err.replace(/\s+/g, " ")).toContain(
+      "To do: Give JSON, the name of a file that has it, as @file.json",
+    );
     const changed = await on(server, ["change-settings", "7k3f", patch, "--expect", "2", "--mount", "sub"]);
     expect(changed.out).toContain("version 3");
     expect(asked[0]).toMatchObject({

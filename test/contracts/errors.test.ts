@@ -20,8 +20,17 @@ test("what a Zod schema refused is a sentence with its places, not JSON over man
 });
 
 test("many issues of a schema are counted instead of told", () => {
-  const message = messageOf(thrownBy(z.array(z.string()), Array.from({ length: 50 }, () => 1)));
+  const message = messageOf(
+    thrownBy(
+      z.array(z.string()),
+      Array.from({ length: 50 }, () => 1),
+    ),
+  );
   expect(message).toMatch(/; and 40 more$/);
+});
+
+test("an error whose name is no text keeps its message", () => {
+  expect(messageOf(Object.assign(new Error("mine"), { name: 5, issues: [{ message: "no" }] }))).toBe("mine");
 });
 
 test("what only looks like a validation keeps its own message, whatever it holds", () => {

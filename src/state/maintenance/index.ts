@@ -89,7 +89,8 @@ export async function pruneFile(path: string, before: number, backup: string): P
 
 async function reading<T>(path: string, use: (db: Database.Database) => Promise<T>): Promise<T> {
   const version = recognize(path, SCHEMA);
-  if (version === null) throw new HoldpointError("homeInvalid", `There is no database at ${path}.`, {
+  if (version === null)
+    throw new HoldpointError("homeInvalid", `There is no database at ${path}.`, {
       remedy: "Check the path; the database of a home is made when its server first starts.",
     });
   if (version !== SCHEMA.version)
