@@ -235,6 +235,8 @@ describe("an agent step in a session", () => {
 describe("a run that is started within a turn", () => {
   it("is reserved at once, and begins when that turn has ended", async () => {
     const turn = await session.beginTurn(null);
+    // Nothing else makes the view anew any more.
+    await session.until(() => session.view?.openTurn?.turnId === turn, "the turn");
     const run = await start("plan", turn);
     await session.until(() => session.view?.run?.reserved === true, "the reservation");
     expect((await world.view(run)).run).toMatchObject({ steps: 0, currentNode: null });

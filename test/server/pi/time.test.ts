@@ -61,7 +61,7 @@ describe("the time of a step", () => {
     await session.until(() => session.view?.openTurn?.over === true, "the word to stop");
     await session.endTurn(turn, { stop: "aborted", activeMs: 60_000 });
     await session.has("terminal");
-    expect(session.view?.openTurn).toBeNull();
+    await session.until(() => session.view?.openTurn === null, "the end of the turn");
   });
 
   it("has used up what the agent says that it took, also while nobody heard of it", async () => {
