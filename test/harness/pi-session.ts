@@ -59,7 +59,7 @@ export interface SessionOptions {
   readonly mode?: "tui" | "rpc" | "json" | "print";
   readonly pid?: number;
   readonly instance?: string;
-  /** Default true. */
+  /** Default: whether no turn is under way. */
   readonly idle?: boolean;
   readonly protocol?: number;
   /** What it does with a delivery; left out: it puts it on the tree and says so. */
@@ -94,7 +94,7 @@ export class FakeSession {
     this.file = file;
     this.#instance = options.instance ?? `i-${(instances += 1)}`;
     this.onDeliver = options.onDeliver;
-    this.idle = options.idle ?? true;
+    this.idle = options.idle ?? file.turn === null;
     this.#port = framePort<ToExtension, FromExtension>(socket, toExtensionSchema);
     this.closed = new Promise((resolve) =>
       this.#port.onClose((error) => {

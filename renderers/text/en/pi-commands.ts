@@ -123,7 +123,8 @@ export function reloaded(changed: boolean): string {
 }
 
 export const answers = {
-  notSent: "The answer was not sent, because the server cannot be reached. Nothing was decided here; answer again when it is back.",
+  notSent:
+    "The answer was not sent, because the server cannot be reached. Nothing was decided here; answer again when it is back.",
   maybeSent:
     "The connection was lost while the answer was sent. The card tells whether it counted; if it still waits, answer again.",
   nothingPending: "Nothing waits for an answer in this session.",

@@ -97,7 +97,12 @@ export const reads = (db: ReadDb) => ({
       turn.effectNo === null
         ? undefined
         : db.get<{ id: string }>("SELECT effect_id AS id FROM effects WHERE effect_no = ?", turn.effectNo);
-    return { turnId: turn.turnId, messageId: effect?.id ?? null, startedAt: turn.startedAt, over: isOver(db, turn.requestId) };
+    return {
+      turnId: turn.turnId,
+      messageId: effect?.id ?? null,
+      startedAt: turn.startedAt,
+      over: isOver(db, turn.requestId),
+    };
   },
 
   /** Decisions of a run, pending ones first, then those that ended last. */

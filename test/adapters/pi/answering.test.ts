@@ -40,7 +40,15 @@ beforeEach(() => {
       whenLive: () => Promise.resolve(true),
       ask: (asking: { choice?: string }, withinMs?: number) => {
         asked.push({ ...asking, withinMs });
-        return Promise.resolve({ type: "reply", callId: "c", ok: true, text: "Approved.", code: "won", end: false, error: null });
+        return Promise.resolve({
+          type: "reply",
+          callId: "c",
+          ok: true,
+          text: "Approved.",
+          code: "won",
+          end: false,
+          error: null,
+        });
       },
     },
     service: { call: () => Promise.resolve({ decisions: [] }) },

@@ -31,7 +31,10 @@ export const limits: readonly Case[] = [
         await session.prompt("/workflow brief");
         await session.message("step");
         await session.notice(/step that this turn works on is over/);
-        await session.record(({ aborted, type }) => type === "agent_settled" && aborted === true, "the stop of the turn");
+        await session.record(
+          ({ aborted, type }) => type === "agent_settled" && aborted === true,
+          "the stop of the turn",
+        );
         const [end] = await session.message("terminal");
         assert.match(JSON.stringify(end?.details), /timed_out/);
         assert.deepEqual(

@@ -80,8 +80,7 @@ export class Answering {
 
   /** A checkpoint of a run, or a decision that is not this session's. */
   async #elsewhere(reference: string, rest: string): Promise<string> {
-    if (isCheckpoint(reference, rest))
-      return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
+    if (isCheckpoint(reference, rest)) return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
     const { decisions } = await this.#host.service.call("decision.list", { all: true });
     const known = decisions.find(
       ({ decisionId, fingerprint }) => reference === fingerprint || reference === decisionId,
