@@ -91,7 +91,9 @@ function* everyCopyHasAttempt({ facts, ledger }: Evidence): Iterable<string> {
 /** The same message twice in a chat: all but one say that they may be a repeat, or why they come again. */
 function* noSilentCopy({ facts, ledger }: Evidence): Iterable<string> {
   for (const { id: chat } of ledger.chats) {
-    const silent = botMessages(ledger, chat).filter((message) => !/Possible repeat|I was offline/.test(first(message).text));
+    const silent = botMessages(ledger, chat).filter(
+      (message) => !/Possible repeat|I was offline/.test(first(message).text),
+    );
     for (const [text, copies] of groupBy(silent, (message) => first(message).text)) {
       const effects = copies.map((message) => referenced(facts, message)).filter((part) => part !== undefined);
       const distinct = new Set(effects.map(({ effectNo, part }) => `${effectNo}/${part}`)).size;
@@ -126,7 +128,10 @@ function* noAlertLost({ expected, facts, ledger }: Evidence): Iterable<string> {
       if (shown.get(chat)?.has(name) === true) continue;
       const refused = facts.messages.some(
         (message) =>
-          message.place === String(chat) && isAbout(message, name) && message.status === "rejected" && message.error !== null,
+          message.place === String(chat) &&
+          isAbout(message, name) &&
+          message.status === "rejected" &&
+          message.error !== null,
       );
       if (!refused) yield `alert ${name} was never shown in chat ${chat}, and no refusal is on record`;
     }
@@ -136,7 +141,8 @@ function* noAlertLost({ expected, facts, ledger }: Evidence): Iterable<string> {
 /** Ten minutes after the last fault everything is settled, or listed with its cause and the way out. */
 function* settledOrListed({ listing }: Evidence): Iterable<string> {
   for (const { error, settleWith, shortId, status, type } of listing.effects) {
-    if (status === "ambiguous" && settleWith === null) yield `${type} ${shortId} is in doubt, and nobody is told how to settle it`;
+    if (status === "ambiguous" && settleWith === null)
+      yield `${type} ${shortId} is in doubt, and nobody is told how to settle it`;
     if (status === "applying") yield `${type} ${shortId} is still being sent`;
     if (status === "pending" && error === null) yield `${type} ${shortId} still waits without a cause`;
   }
@@ -151,8 +157,11 @@ function* settledOrListed({ listing }: Evidence): Iterable<string> {
 /** At the very end nothing is under way, and what is over cannot be pressed. */
 function* everythingEnds({ facts, ledger }: Evidence): Iterable<string> {
   for (const { shortId, status, type } of facts.messages)
-    if (status === "pending" || status === "applying" || status === "ambiguous") yield `${type} ${shortId} is ${status} in the end`;
-  const open = new Set(facts.decisions.flatMap(({ status, title }) => (status === "pending" ? (nameIn(title) ?? []) : [])));
+    if (status === "pending" || status === "applying" || status === "ambiguous")
+      yield `${type} ${shortId} is ${status} in the end`;
+  const open = new Set(
+    facts.decisions.flatMap(({ status, title }) => (status === "pending" ? (nameIn(title) ?? []) : [])),
+  );
   for (const { id: chat } of ledger.chats)
     for (const message of botMessages(ledger, chat)) {
       const name = nameIn(message.text);
@@ -193,7 +202,9 @@ function indexed(facts: Facts): Index {
     byReference: new Map(facts.parts.flatMap((part) => (part.reference === null ? [] : [[part.reference, part]]))),
     byNo: new Map(facts.messages.map((message) => [message.effectNo, message])),
     unclear: groupBy(
-      facts.parts.filter(({ reference, state }) => reference === null && (state === "ambiguous" || state === "dispatching")),
+      facts.parts.filter(
+        ({ reference, state }) => reference === null && (state === "ambiguous" || state === "dispatching"),
+      ),
       ({ place }) => place,
     ),
   };

@@ -28,7 +28,10 @@ export async function listingOf(ledger: SimState, call: Call): Promise<Listing> 
       error: error?.message ?? null,
       settleWith,
     })),
-    pending: decisions.map(({ title }) => ({ name: nameIn(title) ?? title, pressable: pressable(ledger, nameIn(title)) })),
+    pending: decisions.map(({ title }) => ({
+      name: nameIn(title) ?? title,
+      pressable: pressable(ledger, nameIn(title)),
+    })),
     runs: await Promise.all(
       runs
         .filter(({ finishedAt }) => finishedAt === null)

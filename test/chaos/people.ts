@@ -52,8 +52,7 @@ export class People {
 
   /** Everybody writes: a chat that could not be written to is open again. */
   greet(): void {
-    for (const { chats, user } of MEMBERS_OF_ALL)
-      for (const chat of chats) this.#sim.people.say(user, chat, "/status");
+    for (const { chats, user } of MEMBERS_OF_ALL) for (const chat of chats) this.#sim.people.say(user, chat, "/status");
   }
 
   #press(
@@ -105,7 +104,8 @@ function wanted(
   const acknowledge = find("Acknowledge");
   if (acknowledge !== undefined)
     return { label: (random.chance(0.2) ? find("Snooze") : undefined) ?? acknowledge, about: "alert" };
-  if (find("Yes") !== undefined) return { label: find(arrived(ledger, chats, message) ? "Yes" : "No") ?? "Yes", about: "doubt" };
+  if (find("Yes") !== undefined)
+    return { label: find(arrived(ledger, chats, message) ? "Yes" : "No") ?? "Yes", about: "doubt" };
   // A list after a silence has a button for each card.
   const listed = labels.find((label) => nameIn(label) !== undefined);
   return listed === undefined || message.text.includes("shown again") ? undefined : { label: listed, about: "list" };

@@ -86,7 +86,12 @@ function faultOf(random: Random): FaultSpec {
   if (random.chance(0.1)) return { method: "answerCallbackQuery", ...sendFault(random) };
   if (random.chance(0.05)) {
     const { chats } = random.pick(MEMBERS_OF_ALL);
-    return { kind: "reject", status: 403, description: "Forbidden: bot was blocked by the user", chat: chats[0] as number };
+    return {
+      kind: "reject",
+      status: 403,
+      description: "Forbidden: bot was blocked by the user",
+      chat: chats[0] as number,
+    };
   }
   const where = random.chance(0.4) ? { chat: random.pick(random.pick(MEMBERS_OF_ALL).chats) } : {};
   return { method: SENDS, ...where, times: random.between(1, 3), skip: random.between(0, 3), ...sendFault(random) };
@@ -108,8 +113,17 @@ function sendFault(random: Random): FaultSpec {
     () => ({ kind: "tooMany", retryAfter: random.between(1, 5), html: true }),
     () => ({ kind: "drop", when, how: random.pick(["rst", "fin", "half"] as const) }),
     () => ({ kind: "drop", when, how: "rst" }),
-    () => ({ kind: "serverError", status: random.pick([500, 502, 503, 504]), when, body: random.pick(["json", "html"] as const) }),
-    () => ({ kind: "malformed", when, body: random.pick(["empty", "null", "okOnly", "html", "noOk", "extra"] as const) }),
+    () => ({
+      kind: "serverError",
+      status: random.pick([500, 502, 503, 504]),
+      when,
+      body: random.pick(["json", "html"] as const),
+    }),
+    () => ({
+      kind: "malformed",
+      when,
+      body: random.pick(["empty", "null", "okOnly", "html", "noOk", "extra"] as const),
+    }),
     () => ({ kind: "slow", what: random.pick(["answer", "ledger"] as const), ms: random.between(50, 400) }),
     () => ({ kind: "hang", when }),
   ])();

@@ -3,6 +3,8 @@
  * come and processes are killed as the plan says. Afterwards ten minutes pass without faults, what is still open is looked at and put right in
  * the way that the service names, and everything is judged.
  */
+import { cpSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { startSim, type Sim } from "../../adapters/telegram/sim/index.ts";
@@ -50,17 +52,18 @@ const LOOK_MS = 15;
 const TURN_MS = 250;
 const CALM_MS = 10 * 60_000;
 /** After the ten minutes: rounds of people and operator until all is over. */
-const LAST_ROUNDS = 400;
+const LAST_ROUNDS = 150;
 
-/** Plays one run. `say` is told how far it is. */
+/** Plays one run. `say` is told how far it is; `keep` is a folder that gets the home and the ledger as they were left. */
 export async function playChaos(
   seed: number,
   amount: Amount,
   say: (text: string) => void = () => undefined,
+  keep: string | null = null,
 ): Promise<ChaosReport> {
   const scope = new Scope();
   try {
-    return await (await Chaos.open(scope, seed, amount, say)).play();
+    return await (await Chaos.open(scope, seed, amount, say)).play(keep);
   } finally {
     await scope.close();
   }
@@ -86,7 +89,15 @@ class Chaos {
 
   private constructor(
     scope: Scope,
-    { amount, clock, home, say, seed, server, sim }: {
+    {
+      amount,
+      clock,
+      home,
+      say,
+      seed,
+      server,
+      sim,
+    }: {
       amount: Amount;
       clock: TestClock;
       home: TestHome;
@@ -112,10 +123,15 @@ class Chaos {
     const sim = await startSim({
       // A token of its own: a search for leaks over all processes must not meet that of another test.
       token: `${100_000_000 + process.pid}:${`chaos${seed}-`.padEnd(35, "kQz7")}`,
-      users: [...MEMBERS_OF_ALL.map(({ name, user }) => ({ id: user, firstName: name })), { id: STRANGER, firstName: "Mallory" }],
+      users: [
+        ...MEMBERS_OF_ALL.map(({ name, user }) => ({ id: user, firstName: name })),
+        { id: STRANGER, firstName: "Mallory" },
+      ],
       chats: [
         ...MEMBERS_OF_ALL.flatMap(({ chats, name }) =>
-          chats.map((id) => (id > 0 ? { id, type: "private" as const } : { id, type: "supergroup" as const, title: name })),
+          chats.map((id) =>
+            id > 0 ? { id, type: "private" as const } : { id, type: "supergroup" as const, title: name },
+          ),
         ),
         { id: STRANGER, type: "private" },
       ],
@@ -141,9 +157,9 @@ class Chaos {
     return new Chaos(scope, { amount, clock, home, say, seed, server, sim });
   }
 
-  async play(): Promise<ChaosReport> {
+  async play(keep: string | null): Promise<ChaosReport> {
     const turns = turnsOf(this.#seed, this.#amount);
-    for (; this.#turns < this.#amount.turns; this.#turns += 1) {
+    for (; this.#turns < this.#amount.turns && !(await this.#allAnswered()); this.#turns += 1) {
       await this.#turn(turns.next().value);
       if (this.#turns % 20 === 19) this.#say(`${this.#turns + 1} turns, ${this.#kills} kills, ${this.#hits()} faults`);
     }
@@ -155,7 +171,14 @@ class Chaos {
     const listing = await listingOf(this.#sim.ledger.state(), (operation, payload) => this.#call(operation, payload));
     this.#say(`ten minutes later: ${listing.effects.length} open messages, ${listing.pending.length} decisions wait`);
     await this.#finish();
-    return this.#judge(listing);
+    return this.#judge(listing, keep);
+  }
+
+  /** Whether the faults have nothing left to disturb. */
+  async #allAnswered(): Promise<boolean> {
+    if (this.#started < this.#amount.runs) return false;
+    const { runs } = await this.#call("run.list", { limit: 256, before: null });
+    return runs.every(({ finishedAt }) => finishedAt !== null);
   }
 
   async #turn({ advanceMs, faults, killAfter, kills, release, starts }: Turn): Promise<void> {
@@ -215,7 +238,11 @@ class Chaos {
       const busy = effects.some(
         ({ nextAttemptAt, status }) => status === "applying" || (status === "pending" && (nextAttemptAt ?? 0) <= now),
       );
-      if (!busy && (runs["running"] ?? 0) + (runs["queued"] ?? 0) === 0 && this.#sim.ledger.state().pendingUpdates.length === 0)
+      if (
+        !busy &&
+        (runs["running"] ?? 0) + (runs["queued"] ?? 0) === 0 &&
+        this.#sim.ledger.state().pendingUpdates.length === 0
+      )
         return;
     }
   }
@@ -241,11 +268,15 @@ class Chaos {
     this.#problems.push({ rule: "noEnd", detail: `not everything ended within ${LAST_ROUNDS} rounds` });
   }
 
-  async #judge(listing: Awaited<ReturnType<typeof listingOf>>): Promise<ChaosReport> {
+  async #judge(listing: Awaited<ReturnType<typeof listingOf>>, keep: string | null): Promise<ChaosReport> {
     const leaks = await leakSearch(this.#home, this.#sim.token);
     this.#client?.close();
     await this.#server.stop();
     const ledger = this.#sim.ledger.state();
+    if (keep !== null) {
+      cpSync(this.#home.dir, keep, { recursive: true, filter: (path) => !path.endsWith(".sock") });
+      writeFileSync(join(keep, "ledger.json"), JSON.stringify(ledger));
+    }
     const messages = Buffer.from(JSON.stringify(ledger.chats) + JSON.stringify(ledger.toasts));
     const inMessages = tokenForms(this.#sim.token).filter(({ bytes }) => messages.includes(bytes));
     const facts = readFacts(this.#home.database);
