@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import type { LedgerMessage, SimState } from "../../adapters/telegram/sim/index.ts";
 import type { Facts, MessageFact } from "./facts.ts";
-import { RULES, violationsOf, type Evidence, type ListedEffect } from "./invariants.ts";
+import { violationsOf, type Evidence, type ListedEffect, type RuleName } from "./invariants.ts";
 import { SHORT, turnsOf, WHOLE, type Turn } from "./plan.ts";
 import { expectedOf } from "./play.ts";
 
@@ -90,7 +90,7 @@ const listed = (part: Partial<ListedEffect>): Evidence => ({
 });
 
 /** Rule → endings that break it. */
-const BROKEN: Readonly<Record<keyof typeof RULES, readonly Evidence[]>> = {
+const BROKEN: Readonly<Record<RuleName, readonly Evidence[]>> = {
   everyDecisionOnce: [
     facts(() => ({ decisions: [] })),
     facts(({ decisions }) => ({ decisions: [...decisions, ...decisions] })),

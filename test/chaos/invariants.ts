@@ -249,7 +249,7 @@ function headOf(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-export const RULES: Readonly<Record<string, Rule>> = {
+const RULES = {
   everyDecisionOnce,
   everyCopyHasAttempt,
   noSilentCopy,
@@ -258,7 +258,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   everythingEnds,
   tokenNowhere,
   chainIntact,
-};
+} satisfies Readonly<Record<string, Rule>>;
+export type RuleName = keyof typeof RULES;
 
 /** Applies every rule. */
 export function violationsOf(evidence: Evidence): Violation[] {

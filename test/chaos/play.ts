@@ -30,7 +30,7 @@ import { violationsOf, type Expected, type Violation } from "./invariants.ts";
 import { listingOf, settleDoubts } from "./listing.ts";
 import { People } from "./people.ts";
 import { MEMBERS_OF_ALL, STRANGER, turnsOf, type Amount, type Kill, type Member, type Turn } from "./plan.ts";
-import { randomOf, type Random } from "./random.ts";
+import { randomOf } from "./random.ts";
 
 export interface ChaosReport {
   readonly seed: number;
@@ -70,7 +70,6 @@ export async function playChaos(
 }
 
 class Chaos {
-  readonly #scope: Scope;
   readonly #seed: number;
   readonly #amount: Amount;
   readonly #say: (text: string) => void;
@@ -78,7 +77,6 @@ class Chaos {
   readonly #home: TestHome;
   readonly #clock: TestClock;
   readonly #people: People;
-  readonly #random: Random;
   #server: ServerProcess;
   #client: HoldpointClient | null = null;
   #started = 0;
@@ -87,27 +85,23 @@ class Chaos {
   #turns = 0;
   readonly #problems: Violation[] = [];
 
-  private constructor(
-    scope: Scope,
-    {
-      amount,
-      clock,
-      home,
-      say,
-      seed,
-      server,
-      sim,
-    }: {
-      amount: Amount;
-      clock: TestClock;
-      home: TestHome;
-      say: (text: string) => void;
-      seed: number;
-      server: ServerProcess;
-      sim: Sim;
-    },
-  ) {
-    this.#scope = scope;
+  private constructor({
+    amount,
+    clock,
+    home,
+    say,
+    seed,
+    server,
+    sim,
+  }: {
+    amount: Amount;
+    clock: TestClock;
+    home: TestHome;
+    say: (text: string) => void;
+    seed: number;
+    server: ServerProcess;
+    sim: Sim;
+  }) {
     this.#seed = seed;
     this.#amount = amount;
     this.#say = say;
@@ -115,8 +109,7 @@ class Chaos {
     this.#home = home;
     this.#clock = clock;
     this.#server = server;
-    this.#random = randomOf(seed + 1);
-    this.#people = new People(sim, randomOf(seed + 2));
+    this.#people = new People(sim, randomOf(seed + 1));
   }
 
   static async open(scope: Scope, seed: number, amount: Amount, say: (text: string) => void): Promise<Chaos> {
@@ -154,7 +147,7 @@ class Chaos {
     });
     const clock = testClock(home);
     const server = await startServer(scope, home, { env: clock.env() });
-    return new Chaos(scope, { amount, clock, home, say, seed, server, sim });
+    return new Chaos({ amount, clock, home, say, seed, server, sim });
   }
 
   async play(keep: string | null): Promise<ChaosReport> {

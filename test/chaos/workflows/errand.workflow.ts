@@ -28,7 +28,10 @@ const choices = defineHumanChoices({
 });
 
 /** A question has one audience for ever, so there is one node for each. */
-const TEAMS = Array.from({ length: 12 }, (_, at) => `team-${at + 1}`);
+type Team = `team-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}`;
+type Asking = `ask-${Team}`;
+const TEAMS = Array.from({ length: 12 }, (_, at) => `team-${at + 1}` as Team);
+const askOf = (team: Team): Asking => `ask-${team}`;
 
 const alertNo = ({ outputs }: Context): number => outputs["tick"]?.n ?? 0;
 const questionNo = ({ outputs }: Context): number => (outputs["answered"]?.n ?? 0) + 1;
@@ -44,6 +47,11 @@ function ask(audience: string) {
     }),
   });
 }
+
+const asks = Object.fromEntries(TEAMS.map((team) => [askOf(team), ask(team)])) as Record<
+  Asking,
+  ReturnType<typeof ask>
+>;
 
 export default defineWorkflow({
   name: "errand",
@@ -62,7 +70,7 @@ export default defineWorkflow({
     }),
     more: compute({ run: (context: Context) => ({ again: alertNo(context) % context.input.alerts !== 0 }) }),
     who: compute({ run: ({ input }: Context) => ({ team: input.audience }) }),
-    ...Object.fromEntries(TEAMS.map((team) => [`ask-${team}`, ask(team)])),
+    ...asks,
     answered: compute({
       run: (context: Context) => ({ n: questionNo(context), again: questionNo(context) < context.input.questions }),
     }),
@@ -81,11 +89,14 @@ export default defineWorkflow({
     { from: "more", switch: { on: "$.again", cases: { true: "tick", false: "who" } } },
     {
       from: "who",
-      switch: { on: "$.team", cases: Object.fromEntries(TEAMS.map((team) => [team, `ask-${team}`])) },
+      switch: {
+        on: "$.team",
+        cases: Object.fromEntries(TEAMS.map((team) => [team, askOf(team)])) as Record<Team, Asking>,
+      },
     },
     ...TEAMS.map((team) =>
       humanDecisionEdge({
-        from: `ask-${team}`,
+        from: askOf(team),
         choices,
         cases: { approve: "answered", change: "answered", stop: "answered" },
       }),
