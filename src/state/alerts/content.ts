@@ -203,7 +203,7 @@ export function memberOf({ now }: Pick<Tx, "now">, alert: AlertRow, episode: Epi
 }
 
 /** Reports of one run have one subject; what they say tells them apart. */
-function nameInList({ lines: [first], origin, subject, title }: Facts): string | null {
+export function nameInList({ lines: [first], origin, subject, title }: Facts): string | null {
   return origin?.kind === "workflow" && typeof first === "string" ? `${subject}: ${first}` : title;
 }
 
