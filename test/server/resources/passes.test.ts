@@ -108,6 +108,32 @@ describe("a pass", () => {
     expect(runner).toBeDefined();
   });
 
+  it("whose time is over never meets the next one of its key: its process is gone before its end is written", async () => {
+    world.manager("stubborn", `timeoutMs: 20, initialStatus: () => ({}), reconcile: () => new Promise(() => {})`);
+    let letGo = (): void => undefined;
+    let told = false;
+    world.onResourceRunner = (runner) => {
+      runner.ending = () => {
+        // The resolver of `apply` ends as it likes.
+        if (!runner.sent.some(({ type }) => type === "reconcile")) return Promise.resolve();
+        told = true;
+        return new Promise((resolve) => (letGo = resolve));
+      };
+    };
+    await world.apply("stubborn", "a");
+    await world.when(
+      () => told || undefined,
+      () => "nobody ended the process",
+    );
+    // Wanted again meanwhile, as by an event of a source.
+    await world.reconcile("stubborn", "a");
+    await world.store.idle();
+    expect(await world.detail("stubborn", "a")).toMatchObject({ lastPass: null, queue: { reconciling: true } });
+    world.onResourceRunner = () => undefined;
+    letGo();
+    await world.seen("stubborn", "a", (it) => it.lastPass?.outcome === "failed");
+  });
+
   it("that minds its signal tells by itself that it had no time", async () => {
     world.manager(
       "obedient",
