@@ -169,7 +169,10 @@ class Day {
     for (const { kind, name } of plan.monitors) {
       const about = told.filter((line) => new RegExp(` ${name} (?:is|keeps) `).test(line.text));
       const ends = about.filter(({ end }) => end).length;
-      const begins = about.filter(({ begin }) => begin).length;
+      // The first of a storm have a message each before a list names them together with all others.
+      const own = about.filter(({ begin, listed }) => begin && !listed).length;
+      const listed = about.filter((line) => line.listed).length;
+      const begins = own + (own === 1 && listed === 1 ? 0 : listed);
       const wanted = broke.has(name) || kind === "flapping" || kind === "deadJob" ? 1 : 0;
       // Whatever flaps does so to the end, and the dead job stays dead.
       const wantedEnds = broke.has(name) ? 1 : 0;
@@ -209,6 +212,7 @@ class Day {
 
 interface Told {
   readonly text: string;
+  readonly listed: boolean;
   readonly begin: boolean;
   readonly end: boolean;
 }
@@ -217,9 +221,10 @@ interface Told {
 function toldBy(text: string): Told[] {
   const [head = "", ...lines] = text.split("\n");
   if (/ All \d+ alerts are over/.test(head)) return [];
-  if (!/ \d+ alerts/.test(head)) return [{ text: head, begin: !head.endsWith(" again"), end: head.endsWith(" again") }];
+  if (!/ \d+ alerts/.test(head))
+    return [{ text: head, listed: false, begin: !head.endsWith(" again"), end: head.endsWith(" again") }];
   const members = lines.filter((line) => / (?:is|keeps) /.test(line));
-  return members.map((line) => ({ text: `${line} `, begin: true, end: line.startsWith(OVER) }));
+  return members.map((line) => ({ text: `${line} `, listed: true, begin: true, end: line.startsWith(OVER) }));
 }
 /** Before what is over, in a list. */
 const OVER = "\u{1F7E2}";

@@ -72,6 +72,11 @@ export class ResourceLane {
     });
   }
 
+  /** Runners that wait for another pass. */
+  get idle(): number {
+    return this.#pool.size;
+  }
+
   /** Looks for due passes, once for all calls of one turn of the event loop; safe to call at any time. */
   wake(): void {
     if (this.#woken) return;
