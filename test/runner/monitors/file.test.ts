@@ -57,7 +57,7 @@ test("many files that do not answer leave threads for everything else, and a fil
   expect(held).toHaveLength(PROBES.files);
   expect(seen.slice(0, PROBES.files).every(({ finding }) => finding.code === "timeout")).toBe(true);
   const why = { code: "notProbed", detail: `${PROBES.files} files do not answer, among them /mnt/dead/0` };
-  expect(seen.slice(PROBES.files).map(({ finding }) => finding)).toEqual(Array(10).fill(why));
+  expect(seen.slice(PROBES.files).map(({ finding }) => finding)).toEqual(Array.from({ length: 10 }, () => why));
   // At once: nothing is waited for that only a dead disk could give back.
   expect((await see("/mnt/dead/another", ENOUGH_MS)).finding).toEqual(why);
   await recover();
