@@ -648,6 +648,8 @@ export const PROBES = {
   network: 64,
   /** Each is a process. */
   commands: 4,
+  /** Files being looked at; each has a thread of the probing child, which a dead disk does not give back. */
+  files: 24,
   /** Results in one command of the store. */
   batch: 128,
   /** Beyond a probe's own time-out the child has this long; then it is replaced. */

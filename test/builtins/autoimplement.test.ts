@@ -170,33 +170,74 @@ describe("autoimplement", () => {
 describe("killed at any moment", () => {
   /** Where the process dies, by the command that is about to run or has just run. */
   const moments = [
-    ["before the worktree is made", "worktree", "before"],
-    ["after the worktree was made", "worktree", "after"],
+    ["before the branch is made", "update-ref", "before"],
+    ["after the branch was made", "update-ref", "after"],
+    ["after the worktree was made", "add --quiet", "after"],
     ["before the verification", "grep", "before"],
     ["after the verification", "grep", "after"],
     ["before the commit", "commit", "before"],
     ["after the commit", "commit", "after"],
   ] as const;
 
-  it.each(moments)("%s, it goes on and commits once", async (_what, word, when) => {
+  const branches = [
+    ["", {}, /^holdpoint\//],
+    [" on a branch of a given name", { branch: "totals" }, /^totals$/],
+  ] as const;
+  const all = branches.flatMap(([where, input, branch]) =>
+    moments.map(([what, word, when]) => [`${what}${where}`, word, when, input, branch] as const),
+  );
+
+  it.each(all)("%s, it goes on and commits once", async (_what, word, when, input, branch) => {
     let deaths = 0;
     const dying = async (spec: Spec): Promise<object> => {
-      const hit = deaths === 0 && (spec.command === word || spec.args?.includes(word) === true);
+      const line = [spec.command, ...(spec.args ?? [])].join(" ");
+      const hit = deaths === 0 && line.includes(word);
       if (hit) deaths += 1;
       if (hit && when === "before") playing.crash();
       const result = hit && when === "before" ? {} : await shell(spec);
       if (hit && when === "after") playing.crash();
       return result;
     };
-    const playing = start({ implement: writes("2") }, {}, { shell: dying });
+    const playing = start({ implement: writes("2") }, input, { shell: dying });
     await playing.settled();
     expect(deaths).toBe(1);
     const { commit, workspace } = ended(playing);
     expect([playing.status, commit]).toEqual(["completed", expect.stringMatching(/^[0-9a-f]{40}$/)]);
+    expect(workspace.branch).toMatch(branch);
     expect(await git(repository, "rev-list", "--count", `main..${workspace.branch}`)).toBe("1");
     expect(await git(repository, "worktree", "list")).toContain(workspace.folder);
     expect((await git(repository, "worktree", "list")).split("\n")).toHaveLength(2);
-    expect((await git(repository, "branch", "--list", "holdpoint/*")).split("\n")).toHaveLength(1);
+    expect((await git(repository, "for-each-ref", "refs/heads")).split("\n")).toHaveLength(2);
+  });
+
+  it("takes no branch that somebody else made in the meantime", async () => {
+    let deaths = 0;
+    const dying = async (spec: Spec): Promise<object> => {
+      if (deaths > 0 || spec.args?.includes("update-ref") !== true) return shell(spec);
+      deaths += 1;
+      await git(repository, "branch", "totals");
+      playing.crash();
+      return {};
+    };
+    const playing = start({ implement: writes("2") }, { branch: "totals" }, { shell: dying });
+    await playing.settled();
+    expect(ended(playing).reason).toMatch(/"totals" already exists/);
+    expect(await git(repository, "rev-parse", "totals")).toBe(await git(repository, "rev-parse", "main"));
+  });
+
+  it("while git commits, what git left locked holds nothing up", async () => {
+    let deaths = 0;
+    const dying = async (spec: Spec): Promise<object> => {
+      if (deaths > 0 || spec.args?.includes("commit") !== true) return shell(spec);
+      deaths += 1;
+      for (const lock of ["index.lock", "HEAD.lock"])
+        writeFileSync(await git(spec.cwd ?? "", "rev-parse", "--path-format=absolute", "--git-path", lock), "");
+      playing.crash();
+      return {};
+    };
+    const playing = start({ implement: writes("2") }, {}, { shell: dying });
+    await playing.settled();
+    expect([deaths, ended(playing).files]).toEqual([1, ["total.txt"]]);
   });
 
   it("while an agent works, the agent goes on in the same workspace", async () => {

@@ -16,6 +16,12 @@ describe("server", () => {
       remedy: "chmod 600",
     };
     const status = serverStatus({
+      resources: {
+        count: 3,
+        queued: 2,
+        passes: [{ manager: "pages", key: "front\u001b[2J", pid: 77, startedAt: NOON }],
+        idleRunners: 1,
+      },
       channels: [
         {
           channel: "telegram:default",
@@ -44,6 +50,8 @@ describe("server", () => {
       "pid 4242",
       "1 running, 2 waiting",
       "2 decisions",
+      "Resources: 3, of which 2 wait for a pass or are in one; 1 idle runner",
+      "In a pass: pages front",
       "telegram:default: down",
       "HP203",
       "chmod 600",

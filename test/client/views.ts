@@ -125,6 +125,7 @@ export function serverStatus(part: Partial<ServerStatus> = {}): ServerStatus {
     pendingDecisions: 2,
     ambiguousEffects: 0,
     runners: [],
+    resources: { count: 0, queued: 0, passes: [], idleRunners: 0 },
     channels: [],
     clients: 1,
     capacity: 4,

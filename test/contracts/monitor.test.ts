@@ -27,6 +27,8 @@ describe("a monitor as it is written", () => {
 
   test("never shows what may be a key", () => {
     expect(targetText(parseMonitorSpec(base, "").check)).toBe("GET https://shop.example/health");
+    const command = { type: "command", command: "/opt/bin/check-queue", args: ["--token", "secret"] };
+    expect(targetText(parseMonitorSpec({ ...base, probe: command }, "").check)).toBe("check-queue");
     expect(problems({ ...base, probe: { type: "http", url: "https://ann:secret@shop.example/" } })[0]).toContain(
       "user and password",
     );

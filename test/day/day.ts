@@ -33,7 +33,7 @@ export interface DayReport {
   /** Looks that nobody could make while the machine slept or no server ran. */
   readonly unseen: number;
   readonly problems: readonly string[];
-  /** First lines of the chats, in order. */
+  /** What stood in the chats at the end, message by message in the order of each chat. */
   readonly transcript: readonly string[];
 }
 
@@ -163,13 +163,16 @@ class Day {
   }
 
   #report(plan: Plan, texts: readonly string[], rows: Awaited<ReturnType<typeof everything>>): DayReport {
-    const heads = texts.map((text) => text.split("\n")[0] ?? "");
+    const told = texts.flatMap(toldBy);
     let [alerts, closed, missed, duplicates] = [0, 0, 0, 0];
     const broke = new Set(plan.outages.map(({ name }) => name));
     for (const { kind, name } of plan.monitors) {
-      const about = heads.filter((head) => new RegExp(` ${name} is `).test(head));
-      const ends = about.filter((head) => head.endsWith(" again")).length;
-      const begins = about.length - ends;
+      const about = told.filter((line) => new RegExp(` ${name} (?:is|keeps) `).test(line.text));
+      const ends = about.filter(({ end }) => end).length;
+      // The first of a storm have a message each before a list names them together with all others.
+      const own = about.filter(({ begin, listed }) => begin && !listed).length;
+      const listed = about.filter((line) => line.listed).length;
+      const begins = own + (own === 1 && listed === 1 ? 0 : listed);
       const wanted = broke.has(name) || kind === "flapping" || kind === "deadJob" ? 1 : 0;
       // Whatever flaps does so to the end, and the dead job stays dead.
       const wantedEnds = broke.has(name) ? 1 : 0;
@@ -179,7 +182,7 @@ class Day {
       duplicates += Math.max(0, begins - wanted) + Math.max(0, ends - wantedEnds);
       if (begins !== wanted || ends !== wantedEnds) this.#problems.push(`${name}: ${JSON.stringify(about)}`);
     }
-    const strange = heads.filter((head) => !plan.monitors.some(({ name }) => head.includes(` ${name} is `)));
+    const strange = told.filter(({ text }) => !plan.monitors.some(({ name }) => text.includes(` ${name} `)));
     if (strange.length > 0) this.#problems.push(`other messages: ${JSON.stringify(strange.slice(0, 5))}`);
     this.#nightly(plan, rows);
     return {
@@ -191,7 +194,7 @@ class Day {
       duplicates,
       unseen: rows.reduce((sum, row) => sum + row.missed, 0),
       problems: this.#problems,
-      transcript: heads,
+      transcript: texts,
     };
   }
 
@@ -206,6 +209,25 @@ class Day {
     }
   }
 }
+
+interface Told {
+  readonly text: string;
+  readonly listed: boolean;
+  readonly begin: boolean;
+  readonly end: boolean;
+}
+
+/** What a message tells: of one monitor in its first line, or of many that began at once in a line for each. */
+function toldBy(text: string): Told[] {
+  const [head = "", ...lines] = text.split("\n");
+  if (/ All \d+ alerts are over/.test(head)) return [];
+  if (!/ \d+ alerts/.test(head))
+    return [{ text: head, listed: false, begin: !head.endsWith(" again"), end: head.endsWith(" again") }];
+  const members = lines.filter((line) => / (?:is|keeps) /.test(line));
+  return members.map((line) => ({ text: `${line} `, listed: true, begin: true, end: line.startsWith(OVER) }));
+}
+/** Before what is over, in a list. */
+const OVER = "\u{1F7E2}";
 
 /** Dates in Berlin on which 02:30 (or the first moment after a gap) lies within the day. */
 function nightsOf(start: number, phases: readonly Plan["phases"][number][]): number {

@@ -19,7 +19,7 @@ const { problems, transcript, ...counts } = await playDay(
   values.short ? SHORT_DAY : WHOLE_DAY,
   (text) => void process.stderr.write(`${text}\n`),
 );
-if (!values.json) for (const head of transcript) process.stdout.write(`${head}\n`);
+if (!values.json) for (const text of transcript) process.stdout.write(`${text}\n\n`);
 for (const problem of problems) process.stderr.write(`problem: ${problem}\n`);
 const seconds = Math.round((performance.now() - began) / 1_000);
 process.stdout.write(`${JSON.stringify({ ...counts, seconds, problems: problems.length })}\n`);

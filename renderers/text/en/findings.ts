@@ -18,6 +18,7 @@ const PHASE: Readonly<Record<Extract<Finding, { code: "timeout" }>["phase"], str
   connect: "no connection",
   secure: "no secure connection",
   answer: "no complete answer",
+  read: "no answer from the file's disk or network mount",
   run: "the command had not ended",
 };
 

@@ -43,20 +43,54 @@ export async function prepareWorkspace(context: Context): Promise<Workspace> {
     await git(context, repository, ["worktree", "remove", "--force", "--force", folder], [0, 128]);
     await rm(folder, { recursive: true, force: true });
     await git(context, repository, ["worktree", "prune"]);
-    // Ours from the interrupted attempt; one that somebody else made is refused below.
-    if (input.branch === undefined) await git(context, repository, ["branch", "-D", branch], [0, 1]);
+    await dropLocks(context, repository, [`refs/heads/${branch}.lock`]);
+    if (await isUntouched(context, repository, branch)) await git(context, repository, ["branch", "-D", branch]);
   }
-  await git(context, repository, ["worktree", "add", "--quiet", "-b", branch, folder, base]);
+  await makeBranch(context, repository, branch, base);
+  await git(context, repository, ["worktree", "add", "--quiet", folder, branch]);
   return { repository, folder, branch, base };
 }
 
+/** Makes the branch, with the mark in its log: after an interruption it shows whose it is. Throws when there is one of that name. */
+async function makeBranch(context: Context, repository: string, branch: string, base: string): Promise<void> {
+  await git(context, repository, ["check-ref-format", "--branch", branch]);
+  const ref = `refs/heads/${branch}`;
+  const there = await git(context, repository, ["rev-parse", "--verify", "--quiet", ref], [0, 1]);
+  if (there.exitCode === 0) throw new Error(`the branch "${branch}" already exists`);
+  // Refused when somebody has just made one.
+  const nothing = "0".repeat(base.length);
+  await git(context, repository, ["update-ref", "--create-reflog", "-m", markOf(context), ref, base, nothing]);
+}
+
+/** Whether the branch is as an earlier attempt of this very effect made it, so that it may be made again. */
+async function isUntouched(context: Context, repository: string, branch: string): Promise<boolean> {
+  const newest = ["reflog", "show", "-1", "--format=%gs", `refs/heads/${branch}`, "--"];
+  const { exitCode, text } = await git(context, repository, newest, [0, 128]);
+  return exitCode === 0 && text === markOf(context);
+}
+
+function markOf({ effect }: Context): string {
+  return `${TRAILER}: ${effect.idempotencyKey}`;
+}
+
+/** What git left behind when it was killed. Nobody else works in this worktree or on this branch, and our own git is gone. */
+async function dropLocks(context: Context, folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const { text } = await git(context, folder, ["rev-parse", "--path-format=absolute", "--git-path", name]);
+    await rm(text, { force: true });
+  }
+}
+
 /** Commits what is in the workspace, marked with the effect. */
-export async function commitWork(context: Context, { base, folder }: Workspace, message: string): Promise<Committed> {
+export async function commitWork(context: Context, workspace: Workspace, message: string): Promise<Committed> {
+  const { base, branch, folder } = workspace;
+  if (context.effect.attempt > 1)
+    await dropLocks(context, folder, ["index.lock", "HEAD.lock", `refs/heads/${branch}.lock`]);
   await git(context, folder, ["add", "--all"]);
   const { exitCode } = await git(context, folder, ["diff", "--cached", "--quiet"], [0, 1]);
   if (exitCode === 1) {
-    const trailer = `${TRAILER}: ${context.effect.idempotencyKey}`;
-    await git(context, folder, [...(await author(context, folder)), "commit", "--quiet", "-m", message, "-m", trailer]);
+    const mark = markOf(context);
+    await git(context, folder, [...(await author(context, folder)), "commit", "--quiet", "-m", message, "-m", mark]);
   }
   return committed(context, base, folder);
 }

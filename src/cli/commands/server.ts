@@ -141,6 +141,24 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Nothing where there are no managed resources. */
+function resourceLines({ now, resources }: ServerStatus, width: number): string[] {
+  const { count, idleRunners, passes, queued } = resources;
+  if (count === 0) return [];
+  const idle = idleRunners === 0 ? "" : `; ${idleRunners} idle ${idleRunners === 1 ? "runner" : "runners"}`;
+  return [
+    `Resources: ${count}, of which ${queued} wait for a pass or are in one${idle}`,
+    ...passes.flatMap(({ key, manager, pid, startedAt }) =>
+      hang(
+        `${clean(manager)} ${clean(key)}, for ${duration(now - startedAt)}${pid === null ? "" : ` (pid ${pid})`}`,
+        width,
+        "  In a pass: ",
+        "    ",
+      ),
+    ),
+  ];
+}
+
 function tell(context: Context, status: ServerStatus): void {
   context.line(`Running: pid ${status.pid}, version ${status.product}, up ${duration(status.now - status.startedAt)}`);
   context.line(`Home: ${status.home}`);
@@ -152,6 +170,7 @@ function tell(context: Context, status: ServerStatus): void {
     `Waiting for a person: ${status.pendingDecisions} decisions, ${status.ambiguousEffects} effects in doubt`,
   );
   if (status.ambiguousEffects > 0) context.line("  See `holdpoint effect list`.");
+  context.lines(resourceLines(status, context.width));
   if (status.channels.length === 0) context.line("Channels: none configured");
   for (const channel of status.channels) context.lines(channelLines(channel, context.width));
   if (status.configError !== null) {

@@ -21,7 +21,7 @@ export const findingSchema = z.discriminatedUnion("code", [
   none({
     code: z.literal("timeout"),
     seconds: z.number(),
-    phase: z.enum(["lookup", "connect", "secure", "answer", "run"]),
+    phase: z.enum(["lookup", "connect", "secure", "answer", "read", "run"]),
   }),
   none({ code: z.literal("lookup"), host: detail }),
   none({ code: z.literal("refused") }),

@@ -134,7 +134,7 @@ function issuesOf(error: z.ZodError, under?: string): string[] {
   });
 }
 
-/** What a monitor looks at, in short: for lists and cards. Never a header or a body. */
+/** What a monitor looks at, in short: for lists and cards. Never a header, a body or an argument. */
 export function targetText({ target }: MonitorCheck): string {
   switch (target.type) {
     case "http": {
@@ -147,7 +147,8 @@ export function targetText({ target }: MonitorCheck): string {
     case "tls-expiry":
       return `certificate of ${target.serverName ?? target.host}:${target.port}`;
     case "command":
-      return [target.command, ...target.args].join(" ").slice(0, MONITOR.detailChars);
+      // Without its arguments, which may hold a key.
+      return target.command.slice(target.command.lastIndexOf("/") + 1).slice(0, MONITOR.detailChars);
     case "file":
       return target.path;
     case "heartbeat":

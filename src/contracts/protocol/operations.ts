@@ -328,6 +328,20 @@ export const serverStatusSchema = z.strictObject({
   runners: z.array(
     z.strictObject({ runId: z.string(), pid: z.number().int().nullable(), startedAt: z.number().int() }),
   ),
+  /** Managed resources, how many of them wait for a pass or are in one, and the runners of users' managers. */
+  resources: z.strictObject({
+    count: z.number().int(),
+    queued: z.number().int(),
+    passes: z.array(
+      z.strictObject({
+        manager: z.string(),
+        key: z.string(),
+        pid: z.number().int().nullable(),
+        startedAt: z.number().int(),
+      }),
+    ),
+    idleRunners: z.number().int(),
+  }),
   channels: z.array(channelStatusSchema),
   clients: z.number().int(),
   capacity: z.number().int(),

@@ -1,10 +1,11 @@
 /** One probe of any kind. Resolves with what it saw; everything that the target can do is a finding, never an error. */
 import type { MonitorCheck } from "../../contracts/monitor/probe.ts";
 import type { Registrar } from "../shell/index.ts";
+import { probeCommand } from "./command.ts";
 import { failed, type Seen } from "./expect.ts";
+import { probeFile } from "./file.ts";
 import { probeHttp } from "./http.ts";
 import { probeCertificate, probeTcp } from "./sockets.ts";
-import { probeCommand, probeFile } from "./local.ts";
 
 export interface ProbeContext {
   readonly timeoutMs: number;

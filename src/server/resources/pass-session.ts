@@ -49,6 +49,7 @@ export class PassSession {
   #setReleased: () => void = () => undefined;
   #guard: NodeJS.Timeout | undefined;
   #startedAt = performance.now();
+  #endedAt: number | undefined;
 
   constructor(deps: PassDeps, claimed: ClaimedResource, child: Child<FromResourceRunner, ToResourceRunner>) {
     this.#deps = deps;
@@ -59,7 +60,7 @@ export class PassSession {
   }
 
   get durationMs(): number {
-    return performance.now() - this.#startedAt;
+    return (this.#endedAt ?? performance.now()) - this.#startedAt;
   }
 
   begin(): void {
@@ -242,6 +243,7 @@ export class PassSession {
   #finish(end: FinishInput["end"]): void {
     if (this.end !== undefined) return;
     this.end = end;
+    this.#endedAt = performance.now();
     this.close();
     this.#setOver();
   }

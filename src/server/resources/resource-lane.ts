@@ -72,6 +72,11 @@ export class ResourceLane {
     });
   }
 
+  /** Runners that wait for another pass. */
+  get idle(): number {
+    return this.#pool.size;
+  }
+
   /** Looks for due passes, once for all calls of one turn of the event loop; safe to call at any time. */
   wake(): void {
     if (this.#woken) return;
@@ -206,9 +211,13 @@ export class ResourceLane {
     const exit = await Promise.race([session.over.then(() => null), worker.gone]);
     session.close();
     await session.answered();
-    if (session.claimLost) return undefined;
+    if (session.claimLost) {
+      await worker.end();
+      return undefined;
+    }
     if (session.end !== undefined) {
-      void this.#keepOrEnd(worker, session);
+      // Written down only then: whatever the pass left running must not meet the next one of its key.
+      await this.#keepOrEnd(worker, session);
       return session.end;
     }
     if (this.#stopped) return undefined;
@@ -216,14 +225,14 @@ export class ResourceLane {
     return { outcome: "failed", error: crashed(claimed, exit as ChildExit) };
   }
 
-  /** The process of a pass that has ended: kept when it is as it was before, else ended. Nothing waits for that. */
+  /** Sees the process of a pass that has ended either as it was before the pass, and keeps it, or gone. */
   async #keepOrEnd(worker: ResourceWorker, session: PassSession): Promise<void> {
     const guard = setTimeout(() => void worker.end(), PROCESS.killGraceMs);
     const exit = await Promise.race([session.released.then(() => null), worker.gone]);
     clearTimeout(guard);
-    if (exit !== null || worker.ended) return;
+    if (exit !== null) return;
+    if (this.#stopped || worker.ended) return void (await worker.end());
     const { projectPath, source, sources } = session.claimed;
-    if (this.#stopped) return void worker.end();
     this.#pool.keep(worker, placeOf(projectPath, source), sources);
     this.#pool.shrink(RESOURCE.lane);
   }

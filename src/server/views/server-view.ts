@@ -5,6 +5,7 @@ import type { ServerCore } from "../core.ts";
 /** The status of a running core, from memory and a few counts. */
 export function serverStatus(core: ServerCore): ServerStatus {
   const { store, ports, product, pid, home } = core.options;
+  const managed = store.read.managed.counts();
   return {
     state: "running",
     product,
@@ -17,6 +18,12 @@ export function serverStatus(core: ServerCore): ServerStatus {
     pendingDecisions: store.read.decisions.pendingCount(),
     ambiguousEffects: store.read.effects.ambiguousCount(),
     runners: core.scheduler.active,
+    resources: {
+      count: managed.resources,
+      queued: managed.queued,
+      passes: core.resourceLane.active,
+      idleRunners: core.resourceLane.idle,
+    },
     channels: core.channels.status(),
     clients: core.clients,
     capacity: core.scheduler.capacity,

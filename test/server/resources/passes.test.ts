@@ -99,6 +99,36 @@ describe("a resource", () => {
 });
 
 describe("a pass", () => {
+  it("is shown in the server's status with its process while it goes on, and its runner when it waits for another", async () => {
+    const go = join(world.folder, "go");
+    world.manager(
+      "slow",
+      `initialStatus: () => ({}), async reconcile(ctx) {
+        while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setImmediate(resolve));
+        return ctx.settled({}); }`,
+      `import { existsSync } from "node:fs";`,
+    );
+    const status = async () => (await world.call("server.status", {})).result.resources;
+    expect(await status()).toEqual({ count: 0, queued: 0, passes: [], idleRunners: 0 });
+    await world.apply("slow", "a");
+    const busy = await world.when(
+      async () => {
+        const found = await status();
+        return found.passes[0]?.pid == null ? undefined : found;
+      },
+      () => "no pass is shown",
+    );
+    expect(busy).toMatchObject({ count: 1, queued: 1, passes: [{ manager: "slow", key: "a" }], idleRunners: 0 });
+    writeFileSync(go, "");
+    await world.seen("slow", "a", settled);
+    const idle = { count: 1, queued: 0, passes: [], idleRunners: 1 };
+    await world.when(
+      async () => ((await status()).passes.length === 0 ? true : undefined),
+      () => "the pass is shown for ever",
+    );
+    expect(await status()).toEqual(idle);
+  });
+
   it("that ignores its signal is ended by the server, and its key gets another one", async () => {
     world.manager("stubborn", `timeoutMs: 20, initialStatus: () => ({}), reconcile: () => new Promise(() => {})`);
     await world.apply("stubborn", "a");
@@ -106,6 +136,32 @@ describe("a pass", () => {
     expect(failed.lastPass?.error).toMatchObject({ kind: "reconcileTimedOut" });
     const [runner] = world.resourceRunners.filter(({ sent }) => sent.some(({ type }) => type === "abort"));
     expect(runner).toBeDefined();
+  });
+
+  it("whose time is over never meets the next one of its key: its process is gone before its end is written", async () => {
+    world.manager("stubborn", `timeoutMs: 20, initialStatus: () => ({}), reconcile: () => new Promise(() => {})`);
+    let letGo = (): void => undefined;
+    let told = false;
+    world.onResourceRunner = (runner) => {
+      runner.ending = () => {
+        // The resolver of `apply` ends as it likes.
+        if (!runner.sent.some(({ type }) => type === "reconcile")) return Promise.resolve();
+        told = true;
+        return new Promise((resolve) => (letGo = resolve));
+      };
+    };
+    await world.apply("stubborn", "a");
+    await world.when(
+      () => told || undefined,
+      () => "nobody ended the process",
+    );
+    // Wanted again meanwhile, as by an event of a source.
+    await world.reconcile("stubborn", "a");
+    await world.store.idle();
+    expect(await world.detail("stubborn", "a")).toMatchObject({ lastPass: null, queue: { reconciling: true } });
+    world.onResourceRunner = () => undefined;
+    letGo();
+    await world.seen("stubborn", "a", (it) => it.lastPass?.outcome === "failed");
   });
 
   it("that minds its signal tells by itself that it had no time", async () => {

@@ -55,6 +55,8 @@ export interface TestRunner<In = FromRunner, Out = ToRunner> {
   inject(frame: unknown): void;
   /** Nothing passes in either direction any more, and nobody is told: what a server that died sees of its runners. */
   cut(): void;
+  /** Resolves when the process may end that the server tells to end; at once, if the test says nothing. */
+  ending: () => Promise<void>;
   /** Called before a frame of the runner reaches the server; returning false drops it. */
   filter: (frame: In) => boolean;
 }
@@ -353,6 +355,7 @@ function inProcess<In, Out>(
     leave: () => end({ code: 1 }),
     cut: () => void (silent = true),
     inject: deliver,
+    ending: () => Promise.resolve(),
     filter: () => true,
   };
   const serverPort: FramePort<In, Out> = {
@@ -405,7 +408,7 @@ function inProcess<In, Out>(
     port: serverPort,
     exited,
     stop: () => {
-      end({ signal: "SIGTERM" });
+      void runner.ending().then(() => end({ signal: "SIGTERM" }));
       return exited;
     },
   };
