@@ -11,10 +11,13 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { allProcesses, isOfThisBoot, type ProcessEntry } from "./process-identity.ts";
 
-/** The variable that marks everything an agent starts. Its value names run, node and visit: `<run>/<node>/<visit>`. */
+/**
+ * The variable that marks everything an agent or a command of a run starts. Its value begins with the run: `<run>/<node>/<visit>`
+ * for agents, `<run>/<node>/<step>/<which>` for commands.
+ */
 export const MARK_VARIABLE = "HOLDPOINT_AGENT";
 
-/** The mark that stands for all agents of a run. */
+/** The mark that stands for all agents and commands of a run. */
 export function runMark(runId: string): string {
   return `${runId}/`;
 }

@@ -57,6 +57,7 @@ export class ServerHost implements EngineHost {
   /** What was sent last: an action's result is its step's output too. */
   #lastSent: { readonly value: JsonValue; readonly ref: ContentRef } | undefined;
   #messages = 0;
+  #commands = 0;
   #rewinds = 0;
   /** The reservation that went with steps: it gets no answer when they are taken back. */
   #carried: number | undefined;
@@ -181,7 +182,10 @@ export class ServerHost implements EngineHost {
   ): Promise<CommandResult> {
     // Only loaded when it is needed: a runner that never started a process is known to have none.
     const { runCommand } = await import("./shell/index.ts");
-    return runCommand(spec, this.registrar("shell", owner), signal, listeners);
+    if (this.#launch === undefined) throw new Error("there was no launch");
+    this.#commands += 1;
+    const mark = `${this.#launch.runId}/${owner.nodeId}/${owner.step}/${this.#commands}`;
+    return runCommand(spec, { ...this.registrar("shell", owner), mark }, signal, listeners);
   }
 
   async runAgent(

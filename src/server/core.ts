@@ -465,9 +465,9 @@ async function endOrphans(store: Store, ports: Ports): Promise<void> {
   await ports.processes.endGroups(store.read.children.alive());
   const groups = store.read.processes.alive();
   await ports.processes.endGroups(groups);
-  // An agent starts groups of its own, which no row names.
+  // Agents and commands start groups of their own, which no row names.
   const known = ports.processes.agentRuns().filter((run) => store.read.runs.exists(run));
-  if (known.length > 0) ports.log.warn({ runs: known }, "ending agents of the previous server");
+  if (known.length > 0) ports.log.warn({ runs: known }, "ending what agents and commands of the previous server left");
   await ports.processes.endAgents(known);
   for (const { processId, runnerEpoch } of groups)
     await store.processes.ended({ processId, runnerEpoch, outcome: "orphaned" });

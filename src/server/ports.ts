@@ -62,9 +62,9 @@ export interface RegisteredProcess {
 export interface Processes {
   /** Ends these groups, TERM and after a grace KILL, and resolves when they are proved gone. A pid of somebody else is left alone. */
   endGroups(processes: readonly RegisteredProcess[]): Promise<void>;
-  /** Ends everything that agents of these runs left, wherever it went, and resolves when it is gone. */
+  /** Ends everything that agents and commands of these runs left, wherever it went, and resolves when it is gone. */
   endAgents(runIds: readonly string[]): Promise<void>;
-  /** The runs that live processes name as the one whose agent started them; also runs of other homes. */
+  /** The runs that live processes name as the one whose agent or command started them; also runs of other homes. */
   agentRuns(): readonly string[];
   /** This group must not outlive the server, however the server ends: a child of its own, or what a runner registered. */
   watch(pid: number, what: "child" | "group"): void;

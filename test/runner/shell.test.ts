@@ -147,6 +147,32 @@ describe("nothing of a command is left when its result is known", () => {
     expect(alive()).toEqual([]);
   });
 
+  it.runIf(process.platform === "linux")(
+    "what left its group in the background ends with it, other commands' does not",
+    async () => {
+      const leave = (name: string): CommandSpec =>
+        spec(
+          `setsid sh -c 'echo $$ > ${name}; exec sleep 300' >/dev/null 2>&1 & while [ ! -s ${name} ]; do sleep 0.01; done`,
+        );
+      const of = (name: string): number => Number(readFileSync(join(folder, name), "utf8"));
+      const marked = (mark: string): Registrar => ({
+        mark,
+        register: () => Promise.resolve("p"),
+        unregister: () => Promise.resolve(),
+      });
+      const left = (mark: string): number[] => membersOf({ pid: null, startIdentity: null, mark });
+      const stopOther = new AbortController();
+      const other = runCommand(spec(`${leave("other").args[1]}; sleep 300`), marked("run/node/1/2"), stopOther.signal);
+      await appears("other");
+      await runCommand(leave("one"), marked("run/node/1/1"), new AbortController().signal);
+      expect(left("run/node/1/1")).toEqual([]);
+      expect(left("run/node/1/2")).toContain(of("other"));
+      stopOther.abort();
+      await other;
+      expect(left("run/node/1/2")).toEqual([]);
+    },
+  );
+
   it("after its time it is told to end, and gets a grace for tidying up", async () => {
     const result = await run(
       spec("trap 'echo tidied > tidied; exit 7' TERM; while :; do sleep 0.05; done", { timeoutMs: 200 }),

@@ -13,11 +13,11 @@ const live = new Set<Group>();
 /** The rest of the time within which a child ends after its pipe has closed. */
 const EXIT_MARGIN_MS = 150;
 
-/** The group that this process leads; call while it waits for its go byte. Undefined when it has ended already. */
-export function groupOf(pid: number): Group | undefined {
+/** The group that this process leads, with what carries the mark; call while it waits for its go byte. Undefined when it has ended already. */
+export function groupOf(pid: number, mark?: string): Group | undefined {
   const identity = startIdentity(pid);
   if (identity === null) return undefined;
-  const group: Group = { pid, startIdentity: identity };
+  const group: Group = { pid, startIdentity: identity, mark };
   live.add(group);
   return group;
 }
@@ -28,7 +28,8 @@ export function groupOf(pid: number): Group | undefined {
  * @throws Error when the kernel holds a process of it beyond all patience.
  */
 export async function endGroup(group: Group): Promise<void> {
-  if (!isGone(group)) {
+  // What left the group (setsid, a daemon) is known by its mark only.
+  if (group.mark !== undefined || !isGone(group)) {
     const left = await endTree(group, SHELL.killGraceMs, SHELL.abortGraceMs);
     if (left.length > 0) throw new Error(`Processes ${left.join(", ")} do not end, though they were killed.`);
   }

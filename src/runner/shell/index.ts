@@ -1,6 +1,6 @@
 /**
  * Commands of nodes. A command starts behind a go byte: a small shell waits for it in a process group of its own, is
- * registered durably with the server, and only then becomes the command. Its group is gone when its result is known.
+ * registered durably with the server, and only then becomes the command. Its group, and what left it, is gone when its result is known.
  *
  * Owns processes and their output. Must not judge results: every way to end is one.
  */
@@ -9,6 +9,7 @@ import { resolve } from "node:path";
 import type { Writable } from "node:stream";
 import type { CommandResult, CommandSpec, CommandStream } from "../../contracts/command.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
+import { MARK_VARIABLE } from "../../contracts/process-tree.ts";
 import { processTimers, type CommandListeners } from "../../workflow/engine/index.ts";
 import { endGroup, groupOf, type Group } from "./groups.ts";
 import { Output } from "./output.ts";
@@ -16,6 +17,8 @@ import { programOf } from "./program.ts";
 
 /** How groups become known to the server. */
 export interface Registrar {
+  /** Marks what the command starts, so that it is found when it leaves the group; none for what belongs to no run. */
+  readonly mark?: string;
   /** Resolves with an id when the group is registered durably. Rejects when it is refused. */
   register(pid: number, startIdentity: string): Promise<string>;
   /** Nothing of the group is left. */
@@ -37,7 +40,8 @@ export async function runCommand(
 ): Promise<CommandResult> {
   const began = performance.now();
   const cwd = resolve(spec.cwd ?? ".");
-  const env = { ...process.env, ...spec.env };
+  const marked: NodeJS.ProcessEnv = registrar.mark === undefined ? {} : { [MARK_VARIABLE]: registrar.mark };
+  const env = { ...process.env, ...spec.env, ...marked };
   const program = await programOf(spec.command, cwd, env["PATH"]);
   if ("error" in program) return notStarted(program.error, began);
   signal.throwIfAborted();
@@ -54,7 +58,7 @@ export async function runCommand(
     return notStarted(error instanceof Error ? error.message : String(error), began);
   }
   const running = new Running(child, spec, listeners);
-  const group = child.pid === undefined ? undefined : groupOf(child.pid);
+  const group = child.pid === undefined ? undefined : groupOf(child.pid, registrar.mark);
   if (group === undefined) return notStarted(await running.startError, began);
   return running.follow(group, registrar, signal, began);
 }

@@ -106,8 +106,8 @@ export class Worker<In = FromRunner, Out = ToRunner> {
     const left = store.read.processes.alive(runnerEpoch);
     if (left.length === 0) return;
     await ports.processes.endGroups(left);
-    // An agent starts groups of its own, which no row names.
-    if (left.some(({ kind }) => kind === "agent")) await ports.processes.endAgents([runId]);
+    // Agents and commands start groups of their own, which no row names.
+    await ports.processes.endAgents([runId]);
     for (const { pid } of left) ports.processes.unwatch(pid);
     for (const { processId } of left) await store.processes.ended({ processId, runnerEpoch, outcome: "ended" });
   }

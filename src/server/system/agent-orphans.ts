@@ -1,4 +1,4 @@
-/** What agents left running: known by the mark in its environment, by descent and by group. */
+/** What agents and commands left running: known by the mark in its environment, by descent and by group. */
 import { AGENT, PROCESS } from "../../contracts/limits.ts";
 import { endTree, marksAlive, runMark, runOfMark } from "../../contracts/process-tree.ts";
 import type { Log } from "../ports.ts";
@@ -17,7 +17,7 @@ export async function endAgents(runIds: readonly string[], log: Log): Promise<vo
         PROCESS.killGraceMs,
         AGENT.goneMs,
       );
-      if (left.length > 0) log.error({ run, left }, "processes of an agent do not end, though they were killed");
+      if (left.length > 0) log.error({ run, left }, "processes of a run do not end, though they were killed");
     }),
   );
 }
