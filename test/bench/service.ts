@@ -86,7 +86,6 @@ export class Server {
     const { before = [], dist, env = {}, gc } = options;
     const node = [
       process.execPath,
-      ...(process.env["HOLDPOINT_BENCH_NODE"]?.split(" ") ?? []),
       ...(gc === undefined ? [] : ["--expose-gc", "--import", gc]),
       join(dist, "src/server/main.js"),
     ];

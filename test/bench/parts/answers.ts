@@ -57,7 +57,7 @@ export const answers: Part = {
     if (waiting !== WAITING) throw new Error(`${waiting} decisions wait, not ${WAITING}`);
     bench.report("answers_per_s", rates);
     ledger.close();
-    await (process.env['HOLDPOINT_BENCH_NODE'] ? server.stop() : server.kill());
+    await server.kill();
     control.close();
   },
 };
