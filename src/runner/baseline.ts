@@ -84,11 +84,19 @@ function loadList(): readonly string[] {
   return (process as unknown as { moduleLoadList: readonly string[] }).moduleLoadList;
 }
 
+/** What `builtins` found, and in how long a list. */
+let known: { readonly length: number; readonly names: readonly string[] } = { length: 0, names: [] };
+
 /** Names of Node's public modules that are loaded by now. */
-function builtins(): string[] {
-  return loadList()
-    .filter((entry) => entry.startsWith("NativeModule ") && !entry.startsWith("NativeModule internal/"))
-    .map((entry) => entry.slice("NativeModule ".length));
+function builtins(): readonly string[] {
+  const list = loadList();
+  if (known.length !== list.length) {
+    const names = list
+      .filter((entry) => entry.startsWith("NativeModule ") && !entry.startsWith("NativeModule internal/"))
+      .map((entry) => entry.slice("NativeModule ".length));
+    known = { length: list.length, names };
+  }
+  return known.names;
 }
 
 /** True when a process is a child of this one or stands in its group, or when that cannot be told. */

@@ -34,6 +34,7 @@ import { SourceResolver } from "./resources/resolver.ts";
 import { RunScheduler } from "./runs/run-scheduler.ts";
 import { Sleepers } from "./runs/sleepers.ts";
 import { WaitingRuns } from "./runs/waiting-sources.ts";
+import { onceATurn } from "./once-a-turn.ts";
 import { METRICS_TYPE, metricsText } from "./views/metrics.ts";
 import { serverStatus } from "./views/server-view.ts";
 import { RunWatchers } from "./views/run-watchers.ts";
@@ -99,25 +100,33 @@ export class ServerCore {
     this.startedAt = clock.now();
     this.#config = options.config;
     this.crashes = new CrashLog(clock);
+    // Nobody waits for these to look at once.
+    const later = (work: () => void): (() => void) => onceATurn(work, () => this.#stopped);
+    const doubts = later(() => this.#doubts.wake());
+    const alerts = later(() => this.#alerts.wake());
+    const requests = later(() => {
+      this.managed.wake();
+      // Somebody may have asked for a repair.
+      this.monitors.wake();
+    });
+    const conversations = later(() => this.pi.conversations.wake());
     const wake: Wake = {
       runs: () => {
         this.scheduler.wake();
-        this.managed.wake();
-        // Somebody may have asked for a repair.
-        this.monitors.wake();
+        requests();
       },
       channels: () => {
         this.channels.wake();
-        this.#doubts.wake();
+        doubts();
         // Whatever queues a message may have changed an alert.
-        this.#alerts.wake();
+        alerts();
       },
-      doubts: () => this.#doubts.wake(),
+      doubts,
       deadlines: () => this.#deadlines.wake(),
       timers: () => this.sleepers.wake(),
       views: () => {
         this.watchers.wake();
-        this.pi.conversations.wake();
+        conversations();
       },
     };
     const access = (): Access => this.access();

@@ -10,13 +10,24 @@ import { listWorkflows, ownFolders, workflowNameOf } from "../../contracts/disco
 
 type Approved = ReadonlyMap<string, Buffer>;
 
+/** The last answer for approved files. A warm runner continues runs of the same ones, and looking costs more than the rest of a load. */
+let last: { readonly key: string; readonly names: Record<string, string> } | undefined;
+
 /**
  * Import name → file. A folder of people's own that cannot be read leaves only the built-in ones themselves: an import by a name that may
  * be taken there fails then, instead of meaning another file.
  *
- * @param approved what a run that goes on may load; null at its start, when it is what the disk has.
+ * @param approved what a run that goes on may load; null at its start, when it is what the disk has. The same files in the same project
+ *   have the same names in this process from the first time on.
  */
 export async function namedWorkflows(projectPath: string, approved: Approved | null): Promise<Record<string, string>> {
+  if (approved === null) return find(projectPath, null);
+  const key = JSON.stringify([projectPath, ...approved.keys()]);
+  if (last?.key !== key) last = { key, names: await find(projectPath, approved) };
+  return last.names;
+}
+
+async function find(projectPath: string, approved: Approved | null): Promise<Record<string, string>> {
   const found = new Map<string, string>();
   for (const [name, path] of approved === null ? [] : amongApproved(projectPath, [...approved.keys()]))
     found.set(name, path);
