@@ -96,7 +96,7 @@ describe("what a session records of its run", () => {
     session = await stage.open();
     const run = await stage.start("plan");
     const step = await session.has("step");
-    world.store.sessions.capture = () => Promise.reject(new Error("the disk says no"));
+    Object.assign(world.store.sessions, { capture: () => Promise.reject(new Error("the disk says no")) });
     expect(await capture(run, 0, [entry("a")])).toMatchObject({ ok: false });
     const { message } = step.delivery.details;
     if (message.kind !== "step") throw new Error("no step");
