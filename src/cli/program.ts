@@ -78,7 +78,10 @@ function build(io: Io, run: Run): Command {
     "list the workflows that can be run by name",
     async () => (await import("./commands/workflows.ts")).workflows,
   );
-  add(program, "show <run>", "tell the story of a run", async () => (await import("./commands/show.ts")).show);
+  add(program, "show <run>", "tell the story of a run", async () => (await import("./commands/show.ts")).show).option(
+    "--session",
+    "what happened in its Pi session",
+  );
   const revision = ["--revision <n>", "only when the run has this revision"] as const;
   add(
     program,

@@ -137,6 +137,8 @@ const piSchema = z.strictObject({
   agentDir: z.string().startsWith("/", "must be an absolute path").optional(),
   /** Whether a program that drives Pi over RPC may answer decisions; left out: only what is typed in Pi, or chosen in its dialog. */
   rpcAnswers: z.boolean().optional(),
+  /** Whether what happens in a session during its run is recorded; left out: yes. */
+  capture: z.boolean().optional(),
   /** Keys inside Pi, as Pi names them (`shift+up`); null: none. */
   shortcuts: z
     .strictObject({ scrollUp: key.optional(), scrollDown: key.optional(), answer: key.optional() })

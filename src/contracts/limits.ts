@@ -531,6 +531,26 @@ export const PI_LINK = {
   backlogBytes: 8_388_608,
 } as const;
 
+/** What is recorded of a session while its run is under way. */
+export const PI_CAPTURE = {
+  /** The extension sends what it has this long after the first of it, one frame at a time. */
+  flushMs: 25,
+  /** Of the records of one frame; a frame has room for the largest record besides. */
+  frameBytes: 262_144,
+  /** What waits in the extension; more is counted and left out. */
+  queueRecords: 8_192,
+  queueBytes: 16_777_216,
+  /** A larger record says only how large it was. */
+  recordBytes: 262_144,
+  /** Kept of one run, all its instances together. */
+  runRecords: 50_000,
+  runBytes: 33_554_432,
+  instances: 256,
+  /** Of one page for a reader. */
+  pageRecords: 256,
+  pageBytes: 393_216,
+} as const;
+
 /** The extension's way to the server. */
 export const PI_CONNECT = {
   /** Pi takes up a text that was sent within this time, or never. */

@@ -137,6 +137,11 @@ export type EntryRenderer = (
 
 export type InputResult = { readonly action: "continue" } | { readonly action: "handled" };
 
+interface ToolExecution {
+  readonly toolCallId: string;
+  readonly toolName: string;
+}
+
 /** Payloads of the events that the extension hears. */
 export interface PiEvents {
   session_start: { readonly reason: string };
@@ -149,8 +154,14 @@ export interface PiEvents {
   agent_start: object;
   agent_end: { readonly messages: readonly PiMessage[] };
   agent_settled: { readonly aborted?: boolean };
+  turn_start: object;
   turn_end: object;
+  message_start: { readonly message: PiMessage };
+  message_update: { readonly assistantMessageEvent?: Readonly<Record<string, unknown>> };
   message_end: { readonly message: PiMessage };
+  tool_execution_start: ToolExecution & { readonly args?: unknown };
+  tool_execution_update: ToolExecution;
+  tool_execution_end: ToolExecution & { readonly isError?: boolean; readonly durationMs?: number };
   tool_call: { readonly toolName: string; readonly input: unknown };
 }
 

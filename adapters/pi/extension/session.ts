@@ -13,6 +13,7 @@ import { completing } from "./complete.ts";
 import { Life } from "./life.ts";
 import type { InputResult, InputSource, PiApi, PiContext, PiEvents, PiToolResult } from "./pi-api.ts";
 import { OLDEST_PI, piVersion, tooOld } from "./pi-version.ts";
+import { Recorder } from "./recorder.ts";
 import type { ShortcutName } from "./shortcuts.ts";
 import { StandingWatch } from "./standing.ts";
 import { Steps } from "./steps.ts";
@@ -22,6 +23,9 @@ import { Widget } from "./widget.ts";
 export class Session {
   readonly life = new Life();
   readonly cards = new Cards();
+  readonly recorder: Recorder;
+  /** New for each instance of the extension. */
+  readonly #instance = randomUUID();
   readonly #pi: PiApi;
   readonly #standing = new StandingWatch();
   readonly #steps = new Steps();
@@ -36,6 +40,12 @@ export class Session {
 
   constructor(pi: PiApi) {
     this.#pi = pi;
+    this.recorder = new Recorder({
+      life: this.life,
+      instance: this.#instance,
+      link: () => this.#backend?.link,
+      turn: () => this.#turns.open,
+    });
   }
 
   /** The session is there. Idempotent: some versions of Pi say so twice. */
@@ -51,6 +61,7 @@ export class Session {
   }
 
   end({ reason }: PiEvents["session_shutdown"]): void {
+    this.life.try("recording", () => this.recorder.end());
     this.life.try("end", () => this.#backend?.link.end(reason));
     this.life.end();
   }
@@ -114,6 +125,7 @@ export class Session {
   agentSettled(event: PiEvents["agent_settled"], context: PiContext): void {
     this.#standing.takenUp();
     this.#turns.settle(event, context.sessionManager);
+    this.recorder.settled();
     this.#changed();
   }
 
@@ -174,7 +186,7 @@ export class Session {
       {
         life: this.life,
         pi: this.#pi,
-        instance: randomUUID(),
+        instance: this.#instance,
         standing: this.#standing,
         say: (text, type) => this.say(text, type),
         onView: (view) => {
@@ -182,6 +194,7 @@ export class Session {
           this.#steps.see(view);
           this.#widget.show(view);
           this.#stopFor(view);
+          this.recorder.follow(view);
         },
         onReachable: (reachable) => this.#widget.reachable(reachable),
         now: () => this.#widget.now(),

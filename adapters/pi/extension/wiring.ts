@@ -33,8 +33,15 @@ function register(pi: PiApi, session: Session): void {
   hear("agent_start", () => session.agentStart());
   hear("agent_end", (event) => session.agentEnd(event));
   hear("agent_settled", (event, context) => session.agentSettled(event, context));
-  hear("message_end", () => session.entries());
-  hear("turn_end", () => session.entries());
+  hear("message_end", (event) => {
+    session.recorder.event("message_end", event);
+    session.entries();
+  });
+  hear("turn_end", (event) => {
+    session.entries();
+    session.recorder.event("turn_end", event);
+  });
+  for (const event of RECORDED) hear(event, (payload) => session.recorder.event(event, payload));
   hear("tool_call", ({ toolName }) => {
     const reason = session.toolRefusal(toolName);
     return reason === undefined ? undefined : { block: true, reason };
@@ -57,6 +64,16 @@ function register(pi: PiApi, session: Session): void {
       handler: (line: string, context: PiContext) => session.command(name, line, "unknown", context),
     });
 }
+
+/** Heard only to be recorded. */
+const RECORDED = [
+  "turn_start",
+  "message_start",
+  "message_update",
+  "tool_execution_start",
+  "tool_execution_update",
+  "tool_execution_end",
+] as const;
 
 const SHORTCUTS = {
   scrollUp: "Scroll the workflow widget up",

@@ -21,7 +21,10 @@ import {
 } from "../story.ts";
 import { clockTime, duration, when } from "../times.ts";
 
-export async function show(context: Context, args: string[]): Promise<void> {
+type Options = Record<string, unknown>;
+
+export async function show(context: Context, args: string[], options: Options): Promise<void> {
+  if (options["session"] === true) return (await import("./show-session.ts")).showSession(context, args[0] ?? "");
   const view = await context.withClient((client) => client.call("run.get", { run: args[0] ?? "" }));
   context.result(view);
   if (!context.json) tell(context, view);

@@ -5,10 +5,11 @@ import { z } from "zod";
 import { cardModelSchema, cardStateSchema } from "../decision/card.ts";
 import { replyCodeSchema } from "../decision/codes.ts";
 import { escalationCauseSchema } from "../decision/policy.ts";
-import { DECISION, INCLUDE } from "../limits.ts";
+import { DECISION, INCLUDE, PI_CAPTURE } from "../limits.ts";
 import { progressStatusSchema } from "../progress.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { sessionIdSchema } from "../pi/session-id.ts";
+import { sessionCaptureSchema, storedRecordSchema } from "../pi/session-record.ts";
 import { MONITOR_OPERATIONS } from "./monitor-operations.ts";
 import { RESOURCE_OPERATIONS } from "./resource-operations.ts";
 import { ALERT_OPERATIONS } from "./alert-operations.ts";
@@ -407,6 +408,22 @@ export const OPERATIONS = {
   "run.get": operation(false, runRef, runViewSchema),
   /** Events `run` with a RunView at each change, at most every 250 ms, until the connection closes; the first comes at once. */
   "run.watch": operation(false, runRef, z.strictObject({ subscriptionId: z.string() })),
+  /** What was recorded of the run's Pi session, a page at a time; `after`: the last `no` that is known, first 0. */
+  "run.session": operation(
+    false,
+    z.strictObject({
+      run: name,
+      after: z.number().int().nonnegative(),
+      limit: z.number().int().min(1).max(PI_CAPTURE.pageRecords),
+    }),
+    z.strictObject({
+      runId: z.string(),
+      shortId: z.string(),
+      captures: z.array(sessionCaptureSchema),
+      records: z.array(storedRecordSchema),
+      more: z.boolean(),
+    }),
+  ),
   "run.pause": operation(true, runRef, runAck),
   "run.resume": operation(true, runRef, runAck),
   "run.cancel": operation(true, z.strictObject({ run: name, reason: z.string().max(1_000).nullable() }), runAck),

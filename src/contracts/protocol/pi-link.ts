@@ -16,6 +16,7 @@ import { digestSchema } from "../decision/request.ts";
 import { PI_LINK, WIRE } from "../limits.ts";
 import { agentUpdateSchema } from "../pi/bridge.ts";
 import { sessionIdSchema } from "../pi/session-id.ts";
+import { sessionRecordSchema } from "../pi/session-record.ts";
 import { deliverySchema } from "../pi/session-message.ts";
 import { sessionViewSchema } from "../pi/session-view.ts";
 import { errorRecordSchema, jsonSchema } from "./shared.ts";
@@ -77,34 +78,19 @@ const REPORTS = [
   z.strictObject({ type: z.literal("update"), callId, toolCallId: id, requestId: id, update: agentUpdateSchema }),
   /** The person does not want to see the ended run any longer. */
   z.strictObject({ type: z.literal("clear"), callId }),
-  /** What happened in the session during a run, in order. Lost records never delay or fail anything else. */
+  /**
+   * What happened in the session during a run, in order. Lost records never delay or fail anything else. A reply that is not `ok` ends the recording of
+   * this run.
+   */
   z.strictObject({
     type: z.literal("capture"),
     callId,
     runId: id,
+    /** As in hello: numbers belong to it. */
+    instance: id,
     /** Number of the first record in this instance's capture of the run, from 0. */
     first: z.number().int().nonnegative(),
-    records: z
-      .array(
-        z.strictObject({
-          at: z.number().int(),
-          kind: z.enum([
-            "turn_started",
-            "turn_finished",
-            "message_started",
-            "message_finished",
-            "assistant_event",
-            "tool_execution_started",
-            "tool_execution_updated",
-            "tool_execution_finished",
-            "entry",
-          ]),
-          entryId: id.nullable(),
-          data: jsonSchema,
-        }),
-      )
-      .min(1)
-      .max(PI_LINK.captureRecords),
+    records: z.array(sessionRecordSchema).min(1).max(PI_LINK.captureRecords),
     /** How many were dropped before these because the queue was full. */
     dropped: z.number().int().nonnegative(),
   }),

@@ -89,6 +89,11 @@ export function makeHandlers(core: ServerCore): Handlers {
       await core.waiting.look();
       return read(runView(store, run, ports.clock.now()));
     },
+    "run.session": ({ after, limit, run }) => {
+      const { runId, runNo, shortId } = store.read.runs.get(run);
+      const captures = store.read.sessions.captures(runNo);
+      return read({ runId, shortId, captures, ...store.read.sessions.records(runNo, after, limit) });
+    },
     "run.watch": ({ run }, caller) => {
       const { runId } = runView(store, run, ports.clock.now()).run;
       return read({ subscriptionId: caller.subscribe((send) => core.watchers.watch(runId, send)) });

@@ -2,6 +2,7 @@
  * The sessions that are connected, as the server sees them: takes what they report, keeps what that means in the store, and shows each the state of
  * its run. Whoever connects last speaks for a session; frames of an earlier connection are refused.
  */
+import type { Config } from "../../contracts/config.ts";
 import { toErrorRecord } from "../../contracts/errors.ts";
 import { CLIENT, SESSION } from "../../contracts/limits.ts";
 import type { FromAdapter, ToAdapter } from "../../contracts/protocol/channel.ts";
@@ -44,6 +45,7 @@ export interface ConversationDeps {
   readonly log: Log;
   readonly wake: Wake;
   readonly access: AccessSource;
+  readonly config: () => Config;
   readonly stopRunner: (runnerEpoch: string) => Promise<void>;
 }
 
@@ -224,8 +226,20 @@ export class Conversations {
         this.#deps.wake.views();
         return { ok: true, text: cleared ?? "" };
       }
-      case "capture":
-        return { ok: false, text: "This server does not store what a session records of a run." };
+      case "capture": {
+        if (this.#deps.config().pi.capture === false)
+          return { ok: false, text: "Recording is switched off.", code: "off" };
+        const { dropped, first, instance, records, runId } = report;
+        const { full } = await store.sessions.capture({
+          session: live.place,
+          instance,
+          runId,
+          first,
+          records,
+          dropped,
+        });
+        return full ? { ok: false, text: "No more is recorded of this run.", code: "full" } : { ok: true, text: "" };
+      }
     }
   }
 

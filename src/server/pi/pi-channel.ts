@@ -3,7 +3,7 @@
  * extension asked for it), and the conversations that go through it.
  */
 import { join } from "node:path";
-import { PI, type Config } from "../../contracts/config.ts";
+import { PI } from "../../contracts/config.ts";
 import type { ChannelSpec } from "../channels/channel-supervisor.ts";
 import { Conversations, type ConversationDeps } from "./conversations.ts";
 
@@ -11,7 +11,6 @@ export interface PiChannelDeps extends ConversationDeps {
   readonly home: string;
   readonly product: string;
   readonly installPath: string;
-  readonly config: () => Config;
   /** Starts and stops channels as they are wanted now, and resolves when that of Pi is ready. */
   readonly apply: () => Promise<void>;
   readonly ready: () => Promise<void>;

@@ -74,6 +74,35 @@ CREATE TABLE workflow_turns (
 CREATE UNIQUE INDEX workflow_turns_open ON workflow_turns (session_id) WHERE ended_at IS NULL;
 CREATE INDEX workflow_turns_message ON workflow_turns (effect_no) WHERE effect_no IS NOT NULL;
 
+-- What sessions recorded of a run: who did, and how much of it there is. Nothing else depends on it.
+CREATE TABLE session_captures (
+  run_no INTEGER NOT NULL REFERENCES runs,
+  -- An instance of the extension in Pi.
+  instance TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  records INTEGER NOT NULL DEFAULT 0,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  -- Records that are missing.
+  dropped INTEGER NOT NULL DEFAULT 0,
+  started_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  PRIMARY KEY (run_no, instance)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE session_records (
+  -- Order of arrival.
+  record_no INTEGER PRIMARY KEY,
+  run_no INTEGER NOT NULL REFERENCES runs,
+  instance TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  entry_id TEXT,
+  -- JSON as it came.
+  data TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX session_records_once ON session_records (run_no, instance, number);
+CREATE INDEX session_records_run ON session_records (run_no, record_no);
+
 -- The ended run that a person does not want to see any longer in a session.
 CREATE TABLE session_terminal_views (
   session_id TEXT PRIMARY KEY,

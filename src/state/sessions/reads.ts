@@ -14,6 +14,7 @@ import {
   type SessionStep,
 } from "../interactions/rows.ts";
 import type { ReadDb } from "../reading.ts";
+import { captureReads } from "./capture.ts";
 import { openTurn } from "./turns.ts";
 
 /** A step of a session with what it asks. */
@@ -40,6 +41,8 @@ export interface SessionTurn {
 
 // oxlint-disable-next-line explicit-function-return-type -- the object is the type
 export const reads = (db: ReadDb) => ({
+  ...captureReads(db),
+
   /**
    * The run that a session shows: the one under way, or the last one, until the turn of its last message ended `SESSION.terminalMs` ago, or a
    * person cleared it. `until`: when it leaves by itself.

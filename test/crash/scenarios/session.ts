@@ -44,6 +44,8 @@ const session: Scenario = {
       await begin(one, "turn-1", messageId);
       const update = { type: "note", key: "plan", data: { text: "thinking" } };
       await one.call({ type: "update", toolCallId: "call-1", requestId, update });
+      const said = { at: 1, kind: "turn_started", entryId: null, data: { turnId: "turn-1" } } as const;
+      await one.call({ type: "capture", runId, instance: "i-1", first: 0, records: [said], dropped: 0 });
       const refused = await one.submit(requestId, { nothing: true }, "call-2");
       if (refused.ok) throw new Error("a wrong result was accepted");
       const taken = await one.submit(requestId, { plan: "blue" }, "call-3");

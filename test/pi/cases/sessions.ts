@@ -1,5 +1,6 @@
 /** Sessions of Pi with the extension: start by tool call, steps, decisions, and what survives. Real server, runner, adapter, Pi. */
 import assert from "node:assert/strict";
+import type { HoldpointClient } from "../../../src/client/index.ts";
 import type { Script, ToolUse } from "../mock-model.ts";
 import { inWorld } from "../sessions/world.ts";
 import { submit, type Case } from "./case.ts";
@@ -17,6 +18,23 @@ export const obliging: Script = ({ last, requestId }) => {
 };
 
 const START = 'CALL {"action":"start","workflow":"deploy"}';
+
+/** What the session recorded of its run: every link leads to an entry, and the messages of the run are among them. */
+async function assertRecorded(client: HoldpointClient): Promise<void> {
+  const { runs } = await client.call("run.list", { limit: 1, before: null });
+  const { captures, records } = await client.call("run.session", { run: runs[0]?.runId ?? "", after: 0, limit: 256 });
+  assert.equal(captures.length, 1);
+  assert.equal(captures[0]?.dropped, 0);
+  const entries = new Set(records.flatMap(({ entryId, kind }) => (kind === "entry" ? [entryId] : [])));
+  const linked = records.filter(({ entryId, kind }) => kind === "message_finished" && entryId !== null);
+  assert.ok(linked.length > 0, "no message is linked to its entry");
+  for (const { entryId } of linked) assert.ok(entries.has(entryId), `${entryId} was not recorded`);
+  const text = JSON.stringify(records);
+  for (const part of ["holdpoint-step", "holdpoint-decision", '"sow"'])
+    assert.ok(text.includes(part), `${part} is missing`);
+  const calls = records.filter(({ kind }) => kind === "tool_execution_finished");
+  assert.ok(calls.length > 0, "no tool call was recorded");
+}
 
 export const sessions: readonly Case[] = [
   {
@@ -48,6 +66,7 @@ export const sessions: readonly Case[] = [
         assert.equal((await session.ours("terminal")).length, 1);
         // The turn of the start, the step's, and the one that tells the end: nothing in between.
         assert.ok(before <= 4, `${before} requests before the answer`);
+        await assertRecorded(client);
         assert.equal(await session.quit(), 0);
       }),
   },

@@ -213,14 +213,6 @@ describe("an agent step in a session", () => {
     expect(await session.call({ ...update, requestId: "request-none" })).toMatchObject({ ok: false });
   });
 
-  it("refuses records of the session, which nothing stores", async () => {
-    const runId = await start();
-    const records = [{ at: 0, kind: "turn_started", entryId: null, data: {} } as const];
-    const reply = await session.call({ type: "capture", runId, first: 0, records: [...records], dropped: 0 });
-    expect(reply).toMatchObject({ ok: false });
-    expect(reply.text).toContain("does not store");
-  });
-
   it("is cancelled with its run: nothing of it can be submitted, and one message says how it ended", async () => {
     const run = await start();
     const { requestId, turn } = await work();

@@ -156,6 +156,11 @@ export class Link {
     if (this.#ready && context !== undefined) void this.#conversation?.ask(this.#branchOf(context)).catch(() => {});
   }
 
+  /** Sends something for whose reply nobody can wait any more, if there is a link. */
+  last(asking: Asking): void {
+    if (this.#ready) this.#conversation?.ask(asking).catch(() => {});
+  }
+
   /** Parts in good order; the life is about to end. */
   end(reason: string): void {
     this.#conversation?.tell({ type: "bye", reason: reason.slice(0, 64) });
