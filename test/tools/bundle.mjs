@@ -1,7 +1,7 @@
 // Joins the modules of dist/ into few files, because a process of ours lives short and Node reads each module by itself: entries keep their
 // paths, what they share stands in dist/chunks, and there is one instance of each module for all of them. What comes from other packages
 // stays outside, except zod, of which only the used part is taken in; workflows that ask for zod get the package itself.
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -65,4 +65,6 @@ export async function bundle() {
   }
   await write(ENTRIES);
   await write([ALONE]);
+  const notice = readFileSync(join(root, "node_modules/zod/LICENSE"), "utf8");
+  writeFileSync(join(dist, "THIRD-PARTY-NOTICES.txt"), `dist/chunks holds parts of zod:\n\n${notice}`);
 }
