@@ -15,7 +15,9 @@ const ENTRIES = [
   ...["server/main", "server/maintenance", "server/database-check", "cli/main", "runner/main"].map(
     (name) => `src/${name}`,
   ),
-  ...["runner/resources/main", "runner/resources/resolve", "runner/monitors/main"].map((name) => `src/${name}`),
+  ...["runner/resources/main", "runner/resources/resolve", "runner/agent/index", "runner/monitors/main"].map(
+    (name) => `src/${name}`,
+  ),
   ...["main", "setup/main", "doctor/main", "sim/main", "sim/control", "sim/index"].map(
     (name) => `adapters/telegram/${name}`,
   ),
