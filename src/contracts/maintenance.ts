@@ -31,7 +31,9 @@ const pruneReportSchema = z.strictObject({
   /** Runs that can go or went, and runs that stay. */
   total: z.number().int(),
   kept: z.number().int(),
-  /** The first of them, oldest first. */
+  /** Alerts that can go or went. */
+  alerts: z.number().int(),
+  /** The first of the runs, oldest first. */
   runs: z.array(
     z.strictObject({ runId: z.string(), title: z.string().nullable(), workflow: z.string(), finishedAt: time }),
   ),

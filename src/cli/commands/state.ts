@@ -63,12 +63,15 @@ export async function statePrune(context: Context, _args: string[], options: Rec
     if (report.total > report.runs.length) context.line(`… and ${report.total - report.runs.length} more`);
   }
   if (report.applied) {
-    context.line(`Deleted ${report.total} runs with everything that belongs to them; ${report.kept} stay.`);
+    context.line(
+      `Deleted ${report.total} runs with everything that belongs to them, and ${report.alerts} alerts; ${report.kept} runs stay.`,
+    );
     context.line(`They are in ${clean(backup ?? "")}.`);
     return;
   }
   context.line(`${report.total} runs ended before ${when(before)} and are not needed; ${report.kept} stay.`);
-  if (report.total > 0)
+  if (report.alerts > 0) context.line(`${report.alerts} alerts were over by then.`);
+  if (report.total + report.alerts > 0)
     context.line("Nothing was deleted. To delete them, stop the server and add --apply --backup <file>.");
 }
 

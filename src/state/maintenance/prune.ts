@@ -5,6 +5,7 @@
 import type Database from "better-sqlite3";
 import type { PruneReport } from "../../contracts/maintenance.ts";
 import { PAGE } from "../../contracts/limits.ts";
+import { deleteAlerts, prunableAlerts } from "./prune-alerts.ts";
 
 interface Candidate {
   readonly root: number;
@@ -51,6 +52,7 @@ export function deleteTrees(db: Database.Database, before: number): PruneReport 
     db.exec(`DELETE FROM resources WHERE resource_no IN (SELECT resource_no FROM runs JOIN pruned USING (run_no)
                UNION ALL SELECT resource_no FROM human_decisions JOIN pruned USING (run_no));
              DELETE FROM runs WHERE run_no IN (SELECT run_no FROM pruned)`);
+    deleteAlerts(db, before);
     while (deleteHanging(db) > 0);
     db.exec(`DELETE FROM workflow_definitions WHERE definition_digest NOT IN
                (SELECT definition_digest FROM runs WHERE definition_digest IS NOT NULL);
@@ -96,6 +98,7 @@ function reportOf(db: Database.Database, runs: Candidate[], before: number, appl
     applied,
     total: runs.length,
     kept: total - runs.length,
+    alerts: prunableAlerts(db, before),
     runs: runs.slice(0, PAGE.rows).map(({ finishedAt, runId, title, workflow }) => ({
       runId,
       title,
