@@ -8,7 +8,14 @@
  */
 import { openChildPipe } from "../src/contracts/wire/child.ts";
 import type { FramePort } from "../src/contracts/wire/frames.ts";
-import { HoldpointError, isHoldpointError, toErrorRecord, type ErrorRecord } from "../src/contracts/errors.ts";
+import {
+  HoldpointError,
+  isHoldpointError,
+  messageOf,
+  stackOf,
+  toErrorRecord,
+  type ErrorRecord,
+} from "../src/contracts/errors.ts";
 import { ADAPTER } from "../src/contracts/limits.ts";
 import {
   toAdapterSchema,
@@ -26,7 +33,7 @@ export function runAdapter(connect: Connect): void {
   const port = openChildPipe<ToAdapter, FromAdapter>(toAdapterSchema);
   const channel = new AdapterLoop(port, connect, { note: (text) => process.stderr.write(`${text}\n`) });
   const fail = (error: unknown): void => {
-    process.stderr.write(`${channel.clean(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
+    process.stderr.write(`${channel.clean(stackOf(error) ?? messageOf(error))}\n`);
     process.exit(1);
   };
   process.on("uncaughtException", fail);

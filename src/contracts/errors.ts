@@ -16,6 +16,7 @@ import { RUNS_ERRORS } from "./errors/runs.ts";
 import { SERVER_ERRORS } from "./errors/server.ts";
 import { STORAGE_ERRORS } from "./errors/storage.ts";
 import { WIRE_ERRORS } from "./errors/wire.ts";
+import { toSources } from "./stacks.ts";
 
 /** The registry. Codes are never reused: 1xx wire and versions, 2xx config, 3xx authoring, 4xx runs, 5xx decisions, 6xx effects and channels, 7xx storage, 8xx server, 9xx command line. */
 export const ERRORS = {
@@ -128,10 +129,10 @@ function issuesOf(error: Error): string | undefined {
   return told.join("; ") + (issues.length > ISSUES ? `; and ${issues.length - ISSUES} more` : "");
 }
 
-/** The stack of a thrown value, if it has a readable one. */
+/** The stack of a thrown value, if it has a readable one, with places in the sources. */
 export function stackOf(thrown: unknown): string | undefined {
   try {
-    return thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : undefined;
+    return thrown instanceof Error && typeof thrown.stack === "string" ? toSources(thrown.stack) : undefined;
   } catch {
     return undefined;
   }

@@ -100,11 +100,10 @@ async function evaluate(
   view: SourceView,
   named: Readonly<Record<string, string>>,
 ): Promise<{ definition: workflowModule.WorkflowDefinition; files: SourceFile[] }> {
-  const zod = await import("zod");
   const modules = Object.fromEntries(ENGINE_NAMES.map((name) => [name, workflowModule]));
   let loaded: Awaited<ReturnType<typeof loadModule>>;
   try {
-    loaded = await loadModule(path, { ...modules, zod }, named, cacheDir, view);
+    loaded = await loadModule(path, modules, named, cacheDir, view);
   } catch (error) {
     if (view.hidden !== undefined) throw sourceChanged(view.hidden, "is loaded now, but was not when the run started");
     throw loadError(path, error);

@@ -22,6 +22,8 @@ process.on("uncaughtException", (error) => crash("uncaught exception", error));
 process.on("unhandledRejection", (error) => crash("unhandled rejection", error));
 
 const { serve } = await import("./serve.ts");
+// From here on, because the maps of what is loaded are read with it: those of workflows are wanted, ours only when a stack is shown.
+process.setSourceMapsEnabled(true);
 const end = await serve(port);
 if (end.kind === "broken") crash("runner", end.error);
 await tidyUp();

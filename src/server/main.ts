@@ -7,7 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
-import { HoldpointError, isHoldpointError, toErrorRecord } from "../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, stackOf, toErrorRecord } from "../contracts/errors.ts";
 import { parentOf, startIdentity } from "../contracts/process-identity.ts";
 import { takeLock } from "../state/lock.ts";
 import { openStore } from "../state/store.ts";
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const seams = testSeams(process.env, config, (point) => log.warn({ ...point }, "a test seam killed a child"));
   const log = await openLog(home.logs, config.server.logLevel, process.stderr.isTTY);
   const broken = (what: string) => (error: unknown) => {
-    log.error({ error: error instanceof Error ? error.stack : String(error) }, `${what}; the server exits`);
+    log.error({ error: stackOf(error) ?? String(error) }, `${what}; the server exits`);
     process.exit(70);
   };
   process.on("uncaughtException", broken("uncaught exception"));
@@ -153,6 +153,6 @@ main().catch((error: unknown) => {
   if (process.env["HOLDPOINT_READY_LINE"] === "1")
     process.stdout.write(`${JSON.stringify({ ready: false, error: record })}\n`);
   process.stderr.write(`[${record.code}] ${record.message}\n${record.remedy}\n`);
-  if (!isHoldpointError(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (!isHoldpointError(error) && error instanceof Error) process.stderr.write(`${stackOf(error)}\n`);
   process.exit(error instanceof HoldpointError && error.kind === "serverRunning" ? 3 : 1);
 });

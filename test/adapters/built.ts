@@ -20,7 +20,7 @@ export function buildChildren(sources: readonly string[]): Built {
     rootDir: root,
     outDir: folder,
     declaration: false,
-    sourceMap: false,
+    sourceMap: true,
     noUnusedLocals: false,
   };
   const files = sources.map((source) => join(root, source));

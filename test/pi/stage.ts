@@ -6,16 +6,15 @@ import { fileURLToPath } from "node:url";
 import type { AgentStep } from "../../src/contracts/agent-step.ts";
 import type * as Agent from "../../src/runner/agent/index.ts";
 import type { AgentOutcome, Validate } from "../../src/workflow/engine/index.ts";
-import type * as Check from "../../src/contracts/pi/check.ts";
-import type * as Tree from "../../src/contracts/process-tree.ts";
+import { membersOf, runMark } from "../../src/contracts/process-tree.ts";
 import type { JsonValue } from "../../src/contracts/protocol/shared.ts";
 import type { MockModel, MockServer, Script } from "./mock-model.ts";
+
+export { checkPi } from "../../src/contracts/pi/check.ts";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "../../dist");
 // What was built is what runs.
 const agent = (await import(join(dist, "src/runner/agent/index.js"))) as typeof Agent;
-export const { checkPi } = (await import(join(dist, "src/contracts/pi/check.js"))) as typeof Check;
-const { membersOf, runMark } = (await import(join(dist, "src/contracts/process-tree.js"))) as typeof Tree;
 
 /** The live processes of a run's agents. */
 export function processesOf(runId: string): number[] {

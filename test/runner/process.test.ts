@@ -36,7 +36,7 @@ interface Runner {
 }
 
 function startRunner(): Runner {
-  const child = spawn(process.execPath, ["--enable-source-maps", built.path("src/runner/main.ts")], {
+  const child = spawn(process.execPath, [built.path("src/runner/main.ts")], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
   children.push(child);

@@ -1,16 +1,17 @@
 // Writes docs/reference.md from the code: state tables, error codes, limits, fault points, operations. `--check` only
-// compares, and fails when the page is out of date. Needs dist/.
+// compares, and fails when the page is out of date.
 import { readFileSync, writeFileSync, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createJiti } from "jiti";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const load = (path) => import(join(root, "dist", path));
-const { STATE_TABLES } = await load("src/contracts/states.js");
-const { ERRORS } = await load("src/contracts/errors.js");
-const { OPERATIONS } = await load("src/contracts/protocol/operations.js");
-const limits = await load("src/contracts/limits.js");
-const { LABELS } = await load("src/state/store.js");
+const load = (path) => createJiti(import.meta.url).import(join(root, path));
+const { STATE_TABLES } = await load("src/contracts/states.ts");
+const { ERRORS } = await load("src/contracts/errors.ts");
+const { OPERATIONS } = await load("src/contracts/protocol/operations.ts");
+const limits = await load("src/contracts/limits.ts");
+const { LABELS } = await load("src/state/store.ts");
 
 const lines = ["# Reference", "", "Made from the code by `node test/tools/reference.mjs`; do not edit by hand.", ""];
 const say = (...text) => lines.push(...text, "");

@@ -15,12 +15,13 @@ try {
   const [packed] = JSON.parse(run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", work], root));
   const files = packed.files.map(({ path }) => path);
   const allowed =
-    /^(dist\/(src|adapters|renderers)\/.*\.(js|d\.ts|js\.map)|docs\/.*|adapters\/pi\/(prompts|skills)\/.*\.md|package\.json|README\.md|CHANGELOG\.md|config\.example\.json)$/;
+    /^(dist\/(src|adapters|renderers|chunks)\/.*\.(js|d\.ts|js\.map)|dist\/THIRD-PARTY-NOTICES\.txt|docs\/.*|adapters\/pi\/(prompts|skills)\/.*\.md|package\.json|README\.md|CHANGELOG\.md|config\.example\.json)$/;
   const strangers = files.filter((path) => !allowed.test(path));
   if (strangers.length > 0)
     throw new Error(`The tarball holds files that no user needs: ${strangers.slice(0, 10).join(", ")}`);
   for (const needed of [
     "dist/src/cli/main.js",
+    "dist/THIRD-PARTY-NOTICES.txt",
     "dist/src/workflow/index.d.ts",
     "dist/src/builtins/plan-approval@1/plan-approval.workflow.js",
     "dist/adapters/telegram/main.js",

@@ -4,6 +4,7 @@
  *
  * Owns which bytes are evaluated and what is known of them. It does not decide whether they may run.
  */
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { isAbsolute } from "node:path";
 import { BUILTINS_INDEX } from "../../contracts/builtins.ts";
@@ -13,6 +14,8 @@ import { forgetOwn, seeNatively } from "./native-modules.ts";
 import { isOwn, loadsWorkflow } from "./places.ts";
 import type { SourceView } from "./source-view.ts";
 import { cachedTransform } from "./transform-cache.ts";
+
+const require = createRequire(import.meta.url);
 
 /** Names of the built-in workflows: their files are loaded as own files, so that they are part of the identity. */
 const BUILTINS_NAMES = ["holdpoint/builtins", "@osolmaz/pi-workflows/builtins"] as const;
@@ -30,7 +33,7 @@ export interface LoadedModule {
  * Evaluates a file and what it imports, anew in each call. Rejects with whatever the evaluation threw.
  *
  * @param path absolute, without links.
- * @param modules import name → namespace, for what the product provides.
+ * @param modules import name → namespace, for what the product provides; zod is provided always.
  * @param named import name → file, for workflows that are included by their name.
  * @param cacheDir folder for transpiled code, or null for none.
  */
@@ -46,7 +49,7 @@ export async function loadModule(
   const jiti = coreOf(view)(
     path,
     {
-      virtualModules: { ...modules },
+      virtualModules: withZod(modules),
       alias: { ...Object.fromEntries(BUILTINS_NAMES.map((name) => [name, BUILTINS_INDEX])), ...named },
       fsCache: false,
       // Keeps stack traces readable: otherwise a module with top-level await is one data: URL with all of its source.
@@ -65,6 +68,11 @@ export async function loadModule(
     view.loaded();
     forgetOwn();
   }
+}
+
+/** With zod as installed with the product, which is loaded when a file asks for it: the product itself needs little of it. */
+function withZod(modules: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.defineProperty({ ...modules }, "zod", { enumerable: true, get: () => require("zod") as unknown });
 }
 
 /**

@@ -57,13 +57,11 @@ async function load(
   view: SourceView,
 ): Promise<LoadedManager> {
   const cwd = enter(projectPath);
-  const zod = await import("zod");
   const modules = {
     holdpoint: workflowModule,
     "@osolmaz/pi-workflows": workflowModule,
     "holdpoint/resource-managers": resourceModule,
     "@osolmaz/pi-workflows/resource-managers": resourceModule,
-    zod,
   };
   let exported: unknown;
   let files: SourceFile[];

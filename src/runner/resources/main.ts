@@ -23,6 +23,7 @@ process.on("uncaughtException", (error) => crash("uncaught exception", error));
 process.on("unhandledRejection", (error) => crash("unhandled rejection", error));
 
 const { serve } = await import("./serve.ts");
+process.setSourceMapsEnabled(true);
 const end = await serve(port);
 if (end.kind === "broken") crash("resource runner", end.error);
 process.exit(0);

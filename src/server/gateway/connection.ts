@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Duplex } from "node:stream";
-import { HoldpointError, isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, isHoldpointError, stackOf, toErrorRecord } from "../../contracts/errors.ts";
 import {
   toServerSchema,
   type ClientEvent,
@@ -130,7 +130,7 @@ async function answer(request: ClientRequest, caller: Caller, deps: ConnectionDe
     return { type: "response", requestId, outcome, result: result as JsonValue };
   } catch (error) {
     if (!isHoldpointError(error))
-      deps.log.error({ operation, error: error instanceof Error ? error.stack : String(error) }, "operation failed");
+      deps.log.error({ operation, error: stackOf(error) ?? String(error) }, "operation failed");
     return { type: "response", requestId, outcome: outcomeOf(error), error: toErrorRecord(error) };
   }
 }

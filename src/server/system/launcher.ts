@@ -46,7 +46,7 @@ export function systemLauncher(
       const env = { ...process.env };
       for (const name of WITHHELD) delete env[name];
       const bounds = spec.heapMb === undefined ? [] : [`--max-old-space-size=${spec.heapMb}`];
-      const proc = spawn(process.execPath, ["--enable-source-maps", ...bounds, entry], {
+      const proc = spawn(process.execPath, [...bounds, entry], {
         detached: true,
         stdio: ["ignore", "pipe", "pipe", "pipe"],
         env,
