@@ -279,7 +279,7 @@ describe("a person", () => {
     expect(paused).toMatchObject({
       outcome: "accepted",
       stop: { runnerEpoch: claim.runnerEpoch },
-      result: { runId: claim.runId, status: "running" },
+      result: { runId: claim.runId, status: "paused" },
     });
     expect(store.read.runs.get(claim.runId)).toMatchObject({
       paused: true,

@@ -9,6 +9,8 @@ type Context = ActionContext<Input>;
 /** In the message of a commit: which effect made it. */
 const TRAILER = "Holdpoint-Effect";
 const FILES = 200;
+/** How git ends when it will not do something. */
+const REFUSED = 128;
 
 /** Runs git and resolves with what it wrote. Throws with its message for another exit code than those that are fine. */
 async function git(context: Context, cwd: string, args: string[], fine: readonly number[] = [0]): Promise<GitResult> {
@@ -55,11 +57,14 @@ export async function prepareWorkspace(context: Context): Promise<Workspace> {
 async function makeBranch(context: Context, repository: string, branch: string, base: string): Promise<void> {
   await git(context, repository, ["check-ref-format", "--branch", branch]);
   const ref = `refs/heads/${branch}`;
+  // Refused when there is one, also one that somebody has just made.
+  const nothing = "0".repeat(base.length);
+  const make = ["update-ref", "--create-reflog", "-m", markOf(context), ref, base, nothing];
+  if ((await git(context, repository, make, [0, REFUSED])).exitCode === 0) return;
   const there = await git(context, repository, ["rev-parse", "--verify", "--quiet", ref], [0, 1]);
   if (there.exitCode === 0) throw new Error(`the branch "${branch}" already exists`);
-  // Refused when somebody has just made one.
-  const nothing = "0".repeat(base.length);
-  await git(context, repository, ["update-ref", "--create-reflog", "-m", markOf(context), ref, base, nothing]);
+  // Refused for another reason, which git says best.
+  await git(context, repository, make);
 }
 
 /** Whether the branch is as an earlier attempt of this very effect made it, so that it may be made again. */
