@@ -186,15 +186,17 @@ function stateRevision(tx: Tx, decision: DecisionRow): StateRevision {
     decision.runNo,
   );
   const told = run === undefined ? 1 : run.finished !== null ? 3 : run.stuck === 1 ? 2 : 1;
-  return told === 1 || latestOf(tx, decision.runNo)?.decisionId !== decision.decisionId ? 1 : told;
+  return told === 1 || latestNo(tx, decision.runNo) !== decision.decisionNo ? 1 : told;
 }
 
 function latestOf(tx: Tx, runNo: number): DecisionRow | undefined {
-  const row = tx.get<{ no: number }>(
-    "SELECT decision_no AS no FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1",
-    runNo,
-  );
-  return row === undefined ? undefined : decisionByNo(tx, row.no);
+  const no = latestNo(tx, runNo);
+  return no === undefined ? undefined : decisionByNo(tx, no);
+}
+
+function latestNo(tx: Tx, runNo: number): number | undefined {
+  const sql = "SELECT decision_no AS no FROM human_decisions WHERE run_no = ? ORDER BY attempt_no DESC LIMIT 1";
+  return tx.get<{ no: number }>(sql, runNo)?.no;
 }
 
 /**

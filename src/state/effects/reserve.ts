@@ -74,8 +74,10 @@ export function reserveFor(tx: Tx, run: RunRow, open: OpenAttempt | undefined, i
   }
   const key = actionKey(run.runId, input.effectType, input.nodeId, open.visit);
   const requestDigest = sha256Digest(input.request);
-  const effect = effectOf(tx, run.resourceNo, effectIdOf(key));
-  if (effect === undefined) return create(tx, run, input, key, requestDigest);
+  // Nearly every one is new: only what cannot be inserted is looked up.
+  const created = create(tx, run, input, key, requestDigest);
+  if (created !== undefined) return created;
+  const effect = effectOf(tx, run.resourceNo, effectIdOf(key)) as EffectRow;
   if (effect.requestDigest !== requestDigest) {
     throw new HoldpointError(
       "effectConflict",
@@ -88,10 +90,16 @@ export function reserveFor(tx: Tx, run: RunRow, open: OpenAttempt | undefined, i
   return proceed(tx, run, effect, input.claim);
 }
 
-/** The first attempt is made with the effect. */
-function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDigest: string): ReserveResult {
+/** The first attempt is made with the effect; undefined, and nothing written, when there is an effect of this key. */
+function create(
+  tx: Tx,
+  run: RunRow,
+  input: ReserveInput,
+  key: string,
+  requestDigest: string,
+): ReserveResult | undefined {
   const { claim, effectType, nodeId, recovery, request } = input;
-  const { effectId } = insertEffect(tx, {
+  const { created, effectId } = insertEffect(tx, {
     purpose: "action",
     effectType,
     key,
@@ -103,6 +111,7 @@ function create(tx: Tx, run: RunRow, input: ReserveInput, key: string, requestDi
     recovery,
     begunBy: claim.runnerEpoch,
   });
+  if (!created) return undefined;
   tellReserved(tx, run, { effectId, effectType, nodeId }, claim, 1, "fresh");
   return { effectId, key: effectId, attempt: 1, state: "fresh" };
 }

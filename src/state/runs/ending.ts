@@ -31,13 +31,17 @@ export interface Ending {
   readonly runner?: RunnerEnd;
 }
 
-/** Ends a run and releases its claim. Returns the epoch of the runner that held it, if any. */
+/** Ends a run, writes its row as it is in hand, and releases its claim. Returns the epoch of the runner that held it, if any. */
 export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
   run.status = next("run", run.status, EVENT[ending.status]);
   run.paused = 0;
   tx.run(
-    "UPDATE runs SET status = ?, paused = 0, final_output = ?, error = ?, updated_at = ?, finished_at = ? WHERE run_no = ?",
+    `UPDATE runs SET status = ?, paused = 0, steps = ?, attempt_no = ?, continuations = ?, final_output = ?, error = ?, updated_at = ?, finished_at = ?
+     WHERE run_no = ?`,
     run.status,
+    run.steps,
+    run.attemptNo,
+    run.continuations,
     ending.output === undefined && ending.outputRef === undefined
       ? null
       : tx.packEither(ending.output, ending.outputRef),

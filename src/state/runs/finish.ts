@@ -41,7 +41,7 @@ export const finish = defineCommand("runs.finish", (tx, input: { claim: Claim; e
   const actor = runnerActor(claim);
   const progress = new Progress(tx, run, open, claim.runnerEpoch);
   progress.finish(entry);
-  progress.save();
+  progress.saveNodes();
   tx.event(run.resourceNo, {
     type: "node.finished",
     actor,

@@ -152,6 +152,12 @@ export class Progress {
 
   /** Writes the open attempt, the nodes' counters and the run's position. */
   save(): void {
+    this.saveNodes();
+    savePosition(this.#tx, this.#run);
+  }
+
+  /** The same without the run's row, for a command that ends the run and writes its row then. */
+  saveNodes(): void {
     const tx = this.#tx;
     const run = this.#run;
     if (this.#fresh && this.#open !== undefined)
@@ -162,15 +168,6 @@ export class Progress {
       else tx.run(INSERT_NODE, run.runNo, nodeId, visits, attempts, outcome, output, error);
     }
     this.#nodes.clear();
-    tx.run(
-      "UPDATE runs SET status = ?, steps = ?, attempt_no = ?, continuations = ?, updated_at = ? WHERE run_no = ?",
-      run.status,
-      run.steps,
-      run.attemptNo,
-      run.continuations,
-      tx.now,
-      run.runNo,
-    );
   }
 
   #opened(nodeId: string, visit: number, attemptNumber: number): void {
@@ -237,4 +234,16 @@ export class Progress {
     }
     return node;
   }
+}
+
+function savePosition(tx: Tx, run: RunRow): void {
+  tx.run(
+    "UPDATE runs SET status = ?, steps = ?, attempt_no = ?, continuations = ?, updated_at = ? WHERE run_no = ?",
+    run.status,
+    run.steps,
+    run.attemptNo,
+    run.continuations,
+    tx.now,
+    run.runNo,
+  );
 }

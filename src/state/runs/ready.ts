@@ -18,7 +18,7 @@ import { enterAtStart, marksOf, mountStates, pass } from "./mounts.ts";
 import { positionOf, resultsOf, stepsOf, visitsOf } from "./position.ts";
 import { Progress } from "./progress.ts";
 import { queueOf } from "./queueing.ts";
-import { claimedRun, definitionOf, lastAttempt, openAttempt, type RunRow, runByNo, runnerActor } from "./rows.ts";
+import { claimedRun, definitionOf, lastAttempt, openOf, type RunRow, runByNo, runnerActor } from "./rows.ts";
 
 interface SourceContent {
   readonly path: string;
@@ -67,15 +67,20 @@ export const ready = defineCommand("runs.ready", (tx, input: RunnerReady): Resum
   if (before.definitionDigest === null) approve(tx, before, input);
   else compare(tx, before, input);
 
-  const run = runByNo(tx, before.runNo);
-  becomeReady(tx, run, input);
-  const ended = place(tx, run, input.claim);
+  const run = before.definitionDigest === null ? runByNo(tx, before.runNo) : before;
+  startQueue(tx, run);
+  const runner = nextRunnerStatus(tx, input.claim);
+  // The run may end here, which closes the runner's row: it has to be ready before.
   tx.run(
-    "UPDATE run_runners SET steps_at_ready = ?, revision_at_ready = ? WHERE runner_epoch = ?",
+    "UPDATE run_runners SET status = ?, child_id = ?, ready_at = ?, steps_at_ready = ?, revision_at_ready = ? WHERE runner_epoch = ?",
+    runner,
+    input.childId,
+    tx.now,
     run.steps,
-    tx.revision(run.resourceNo),
+    tx.bump(run.resourceNo),
     input.claim.runnerEpoch,
   );
+  const ended = place(tx, run, input.claim);
   const status = run.status;
   if (ended) return { position: null, status, visits: {}, results: [], steps: [], mounts: [] };
   return {
@@ -134,18 +139,14 @@ function compare(tx: Tx, run: RunRow, input: RunnerReady): void {
     changed(`the definition is ${input.definitionDigest}, not ${run.definitionDigest}`);
 }
 
-function becomeReady(tx: Tx, run: RunRow, input: RunnerReady): void {
-  const { claim } = input;
+function nextRunnerStatus(tx: Tx, claim: Claim): string {
   const runner = tx.get<{ status: string }>("SELECT status FROM run_runners WHERE runner_epoch = ?", claim.runnerEpoch);
   if (runner === undefined)
     throw new HoldpointError("protocolRejected", `Runner ${claim.runnerEpoch} was never launched.`);
-  tx.run(
-    "UPDATE run_runners SET status = ?, child_id = ?, ready_at = ? WHERE runner_epoch = ?",
-    next("runner", runner.status, "ready"),
-    input.childId,
-    tx.now,
-    claim.runnerEpoch,
-  );
+  return next("runner", runner.status, "ready");
+}
+
+function startQueue(tx: Tx, run: RunRow): void {
   tx.run(
     "UPDATE run_queue SET status = ?, updated_at = ? WHERE run_no = ?",
     next("queue", queueOf(tx, run.runNo).status, "ready"),
@@ -159,7 +160,8 @@ function becomeReady(tx: Tx, run: RunRow, input: RunnerReady): void {
 function place(tx: Tx, run: RunRow, claim: Claim): boolean {
   const definition = definitionOf(tx, run);
   const actor = runnerActor(claim);
-  const open = openAttempt(tx, run);
+  const last = lastAttempt(tx, run);
+  const open = openOf(last);
   const progress = new Progress(tx, run, open, claim.runnerEpoch);
   if (open?.status === "waiting") {
     // The agent of a session has handed something in, or its step has ended otherwise: the same attempt goes on.
@@ -183,7 +185,6 @@ function place(tx: Tx, run: RunRow, claim: Claim): boolean {
     progress.save();
     return false;
   }
-  const last = lastAttempt(tx, run);
   if (last === undefined) {
     progress.start(definition.startAt);
     enterAtStart(tx, run, definition, actor);

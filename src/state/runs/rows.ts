@@ -96,8 +96,12 @@ export function claimedRun(tx: Tx, claim: Claim): RunRow {
 
 /** The attempt that is running or waiting, if there is one. */
 export function openAttempt(db: Reader, run: RunRow): AttemptRow | undefined {
-  const last = lastAttempt(db, run);
-  return last !== undefined && (last.status === "running" || last.status === "waiting") ? last : undefined;
+  return openOf(lastAttempt(db, run));
+}
+
+/** The last attempt if it is open. */
+export function openOf(last: AttemptRow | undefined): AttemptRow | undefined {
+  return last?.status === "running" || last?.status === "waiting" ? last : undefined;
 }
 
 export function lastAttempt(db: Reader, run: RunRow): AttemptRow | undefined {
