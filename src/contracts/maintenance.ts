@@ -31,6 +31,8 @@ const pruneReportSchema = z.strictObject({
   /** Runs that can go or went, and runs that stay. */
   total: z.number().int(),
   kept: z.number().int(),
+  /** Resources of managers that were deleted before then and can go or went. */
+  resources: z.number().int(),
   /** The first of them, oldest first. */
   runs: z.array(
     z.strictObject({ runId: z.string(), title: z.string().nullable(), workflow: z.string(), finishedAt: time }),

@@ -62,13 +62,16 @@ export async function statePrune(context: Context, _args: string[], options: Rec
     context.lines(table(columns, rows, context.width));
     if (report.total > report.runs.length) context.line(`… and ${report.total - report.runs.length} more`);
   }
+  const resources = `${report.resources} deleted ${report.resources === 1 ? "resource" : "resources"}`;
   if (report.applied) {
-    context.line(`Deleted ${report.total} runs with everything that belongs to them; ${report.kept} stay.`);
+    const gone = report.resources === 0 ? "" : ` and the rows of ${resources}`;
+    context.line(`Deleted ${report.total} runs${gone} with everything that belongs to them; ${report.kept} runs stay.`);
     context.line(`They are in ${clean(backup ?? "")}.`);
     return;
   }
   context.line(`${report.total} runs ended before ${when(before)} and are not needed; ${report.kept} stay.`);
-  if (report.total > 0)
+  if (report.resources > 0) context.line(`The rows of ${resources} can go as well.`);
+  if (report.total + report.resources > 0)
     context.line("Nothing was deleted. To delete them, stop the server and add --apply --backup <file>.");
 }
 
