@@ -18,6 +18,7 @@ const fast = [
   "test/cli/**",
   "test/adapters/**",
   "test/crash/**",
+  "test/chaos/**",
   "test/conformance/**",
 ];
 const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);

@@ -160,7 +160,7 @@ const WORDS: Readonly<Record<string, (values: Values) => string>> = {
   "decision.offeredAgain": (v) => `Offered again at ${str(v["destination"])}`,
   "delivery.resent": (v) =>
     `Not confirmed for ${seconds(v["afterMs"])}; sent again to ${str(v["destination"])}, as its audience wants`,
-  "delivery.asked": (v) => `Asked at ${str(v["at"])} whether the card for ${str(v["destination"])} arrived`,
+  "delivery.asked": (v) => `Asked at ${str(v["at"])} whether the message for ${str(v["destination"])} arrived`,
   "channel.placeDead": (v) => `Chat ${str(v["place"])} cannot be reached${tail(errorOf(v))}`,
   "channel.placeBack": (v) => `Chat ${str(v["place"])} can be reached again`,
   "channel.placeMoved": (v) => `Chat ${str(v["place"])} is ${str(v["movedTo"])} now`,

@@ -33,6 +33,15 @@ const name = {
 const nameSchema = z.strictObject(name);
 export type AlertName = z.infer<typeof nameSchema>;
 
+/** One of several in a list: what it is called, and how it stands. */
+export const alertMemberSchema = z.strictObject({
+  ...name,
+  state: z.enum(["open", "flapping", "recovered"]),
+  acknowledged: z.boolean(),
+  snoozed: z.boolean().optional(),
+});
+export type AlertMember = z.infer<typeof alertMemberSchema>;
+
 /** A line of evidence: the author's words, or what a monitor found. */
 export const alertLineSchema = z.union([
   z.string(),
@@ -106,9 +115,7 @@ export const alertModelSchema = z.discriminatedUnion("kind", [
   /** Many alerts in one chat at once. */
   z.strictObject({
     kind: z.literal("digest"),
-    members: z.array(
-      z.strictObject({ ...name, state: z.enum(["open", "flapping", "recovered"]), acknowledged: z.boolean() }),
-    ),
+    members: z.array(alertMemberSchema),
     from: at,
     until: at.optional(),
     at,
@@ -139,10 +146,11 @@ export type AlertAction = z.infer<typeof alertActionSchema>;
 
 /** The buttons under such a message, in order. */
 export function alertButtons(alert: AlertModel): readonly AlertAction[] {
-  if (alert.kind === "digest")
-    return alert.members.some(({ acknowledged, state }) => state !== "recovered" && !acknowledged)
-      ? ["acknowledge", "snooze"]
-      : [];
+  if (alert.kind === "digest") {
+    const open = alert.members.filter(({ acknowledged, state }) => state !== "recovered" && !acknowledged);
+    if (open.length === 0) return [];
+    return open.some(({ snoozed }) => snoozed !== true) ? ["acknowledge", "snooze"] : ["acknowledge"];
+  }
   if (alert.kind !== "card" || alert.state === "recovered") return [];
   const quiet: AlertAction[] =
     alert.severity === "info" || alert.acknowledged !== undefined

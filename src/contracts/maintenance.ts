@@ -33,7 +33,9 @@ const pruneReportSchema = z.strictObject({
   kept: z.number().int(),
   /** Resources of managers that were deleted before then and can go or went. */
   resources: z.number().int(),
-  /** The first of them, oldest first. */
+  /** Alerts that can go or went. */
+  alerts: z.number().int(),
+  /** The first of the runs, oldest first. */
   runs: z.array(
     z.strictObject({ runId: z.string(), title: z.string().nullable(), workflow: z.string(), finishedAt: time }),
   ),

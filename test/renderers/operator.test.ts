@@ -15,6 +15,7 @@ import { renderReply } from "../../renderers/telegram/index.ts";
 import { ackText, commandDescription } from "../../renderers/text/en.ts";
 import { HOUR, NOON } from "../decision/examples.ts";
 
+const MEMBER = { severity: "critical", condition: null, state: "open", acknowledged: false } as const;
 const clock = { timeZone: "Europe/Berlin", reference: NOON, nameZone: false };
 const run = { run: "7k3f", workflow: "deploy", title: "shop-api 4.12.0", status: "waiting" } as const;
 
@@ -213,6 +214,11 @@ test("whatever the titles, an answer is one inert message with sound marks, and 
             (item) => ({ item, problem: "inDoubt", id: text, title: text, destination: text, at: NOON }) as const,
           ),
           runs: lines,
+          ...page,
+        },
+        {
+          code: "alertList",
+          items: many((item) => ({ item, ...MEMBER, subject: text, title: text, since: NOON })),
           ...page,
         },
         {

@@ -239,7 +239,7 @@ function reminder({ at, last, number, since, snoozeOver }: Kind<"reminder">): Ph
 /** One member of a list; `units` is the room that its name may take. */
 export function memberLine(member: Member, units: number): string {
   const name = member.state === "flapping" ? `${subjectOf(member)} keeps changing` : alertTitle(member);
-  const mark = member.acknowledged && member.state !== "recovered" ? " \u2713" : "";
+  const mark = member.state === "recovered" ? "" : member.acknowledged ? " \u2713" : member.snoozed ? " \u{1F4A4}" : "";
   return `${glyphOf(member)} ${short(name, units)}${mark}`;
 }
 

@@ -10,6 +10,7 @@ import type {
 import { OPERATOR } from "../../../src/contracts/limits.ts";
 import type { RunStatus } from "../../../src/contracts/run-status.ts";
 import type { Phrase } from "../phrase.ts";
+import { memberLine } from "./alert.ts";
 import { findingPhrase } from "./findings.ts";
 import { clock } from "./time.ts";
 import { byName, CUT, quote, sentence, short } from "./words.ts";
@@ -26,6 +27,7 @@ const DESCRIPTIONS: Readonly<Record<OperatorCommand, string>> = {
   pause: "Pause a run: /pause 7k3f",
   resume: "Let a run go on: /resume 7k3f",
   cancel: "Cancel a run, after asking you: /cancel 7k3f",
+  alerts: "What is wrong, to take it",
   monitors: "What is being watched",
   problems: "What needs somebody",
   help: "What you can ask",
@@ -66,6 +68,8 @@ export function operatorPhrase(code: OperatorReply): Phrase {
       return [`Cancel this run? It cannot be undone.\n${runLine(code.run)}`];
     case "problemList":
       return problemsPhrase(code);
+    case "alertList":
+      return alertsPhrase(code);
     case "monitorList":
       return monitorsPhrase(code);
     case "commandHelp":
@@ -99,6 +103,10 @@ export function operatorButton({ action, item }: OperatorButton): string {
       return "Cancel the run";
     case "keepRun":
       return "Keep it";
+    case "acknowledge":
+      return `Acknowledge${number}`;
+    case "snooze":
+      return `Snooze${number} 1 h`;
   }
 }
 
@@ -117,6 +125,8 @@ const USED: Readonly<Record<OperatorAction, { readonly text: string; readonly nu
   drop: { text: "Dropped", numbered: true },
   cancelRun: { text: "Cancelled", numbered: false },
   keepRun: { text: "Kept", numbered: false },
+  acknowledge: { text: "Acknowledged", numbered: true },
+  snooze: { text: "Snoozed", numbered: true },
 };
 
 const DONE: Readonly<Record<Verb, string>> = { pause: "Paused", resume: "Goes on", cancel: "Cancelled" };
@@ -169,9 +179,21 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
     .join(", ");
   phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
   phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
-  if (alerts > 0) phrase.push(`\nAlerts: ${alerts === 1 ? "one holds" : `${alerts} hold`}`);
+  if (alerts > 0) phrase.push(`\nAlerts: ${holding(alerts)}`);
   phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);
   return [...phrase, ...checksPhrase(code.checks)];
+}
+
+const holding = (alerts: number): string => `${alerts === 1 ? "one holds" : `${alerts} hold`} (/alerts)`;
+
+function alertsPhrase({ from, items, total }: Reply<"alertList">): Phrase {
+  if (total === 0) return ["No alert holds."];
+  const phrase: Phrase[number][] = [
+    total === 1 ? "One alert holds:" : `${total} alerts hold${shown(from, items.length, total)}:`,
+  ];
+  for (const { item, since, ...member } of items)
+    phrase.push(`\n${item}. ${memberLine(member, OPERATOR.titleUnits)}, since `, clock(since));
+  return phrase;
 }
 
 function checksPhrase({ nextAt, total, troubled }: Reply<"serviceStatus">["checks"]): Phrase {
@@ -183,7 +205,7 @@ function checksPhrase({ nextAt, total, troubled }: Reply<"serviceStatus">["check
 
 const STANDING = { new: "not known yet", up: "up", down: "down", unstable: "unstable" } as const;
 
-function monitorsPhrase({ from, items, total, troubled }: Reply<"monitorList">): Phrase {
+function monitorsPhrase({ alerts = 0, from, items, total, troubled }: Reply<"monitorList">): Phrase {
   if (total === 0) return ["Nothing is watched yet."];
   const well = troubled === 0 ? "all well" : `${troubled} not well`;
   const phrase: Phrase[number][] = [
@@ -195,6 +217,7 @@ function monitorsPhrase({ from, items, total, troubled }: Reply<"monitorList">):
     if (since !== undefined) phrase.push(" since ", clock(since));
     if (finding !== undefined) phrase.push("; ", ...findingPhrase(finding));
   }
+  if (alerts > 0) phrase.push(`\nAlerts: ${holding(alerts)}`);
   return phrase;
 }
 
@@ -276,8 +299,9 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
   }
 }
 
-function problemsPhrase({ actions = [], from, items, runs, total }: Reply<"problemList">): Phrase {
-  if (total === 0 && runs.length === 0 && actions.length === 0) return ["Nothing needs you."];
+function problemsPhrase({ actions = [], alerts = 0, from, items, runs, total }: Reply<"problemList">): Phrase {
+  const holds = alerts === 0 ? [] : [`\nAlerts: ${holding(alerts)}`];
+  if (total === 0 && runs.length === 0 && actions.length === 0) return ["Nothing needs you.", ...holds];
   const phrase: Phrase[number][] = [];
   if (total > 0)
     phrase.push(`${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`);
@@ -307,7 +331,7 @@ function problemsPhrase({ actions = [], from, items, runs, total }: Reply<"probl
       ),
     );
   }
-  return phrase;
+  return [...phrase, ...holds];
 }
 
 function helpText({ commands, waiting }: Reply<"commandHelp">): string {

@@ -149,7 +149,7 @@ export function replyPhrase(code: ReplyCode): Phrase {
           ? `chat ${short(code.chat, CUT.given)}`
           : `${short(code.person, CUT.name)}\u2019s chat`;
       return [
-        `\u26a0\ufe0f Did a card arrive in ${where}?\n${quote(code.title, 80)}, sent `,
+        `\u26a0\ufe0f Did ${code.what === "alert" ? "an alert" : "a card"} arrive in ${where}?\n${quote(code.title, 80)}, sent `,
         clock(code.at),
         ". Telegram did not confirm it.",
       ];
@@ -234,7 +234,7 @@ function statusPhrase(code: Extract<ReplyCode, { code: "channelStatus" }>): Phra
   return [...lines, "\nAnswer with: recover <id> confirm, or recover <id> retry."];
 }
 
-function arrivalText({ by, how, title }: Extract<ReplyCode, { code: "arrivalSettled" }>): string {
+function arrivalText({ by, how, title, what: kind }: Extract<ReplyCode, { code: "arrivalSettled" }>): string {
   const says = by === undefined ? "" : `, says ${short(by, CUT.name)}`;
   const what = quote(title, 80);
   switch (how) {
@@ -245,7 +245,9 @@ function arrivalText({ by, how, title }: Extract<ReplyCode, { code: "arrivalSett
     case "dropped":
       return `\u26d4 ${what} is not sent again${says === "" ? "" : byName(by)}.`;
     case "over":
-      return `\u2705 Nothing to answer any more: the decision about ${what} is over.`;
+      return kind === "alert"
+        ? `\u2705 Nothing to answer any more: ${what} is over or taken.`
+        : `\u2705 Nothing to answer any more: the decision about ${what} is over.`;
   }
 }
 

@@ -121,10 +121,11 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
     action: z.enum(["confirm", "retry", "drop"]),
     title: z.string(),
   }),
-  /** Asks in another chat whether a card arrived whose sending was not confirmed; with buttons. `person`: whose chat it is. */
+  /** Asks in another chat whether a card or an alert arrived whose sending was not confirmed; with buttons. `person`: whose chat it is. */
   z.strictObject({
     code: z.literal("didArrive"),
     title: z.string(),
+    what: z.literal("alert").optional(),
     person: z.string().optional(),
     chat: z.string(),
     at,
@@ -133,6 +134,7 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({
     code: z.literal("arrivalSettled"),
     title: z.string(),
+    what: z.literal("alert").optional(),
     how: z.enum(["arrived", "resent", "dropped", "over"]),
     by,
   }),

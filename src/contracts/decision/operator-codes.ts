@@ -3,6 +3,7 @@
 
 import { z } from "zod";
 
+import { alertMemberSchema } from "../alert.ts";
 import { findingSchema } from "../monitor/finding.ts";
 import { runStatusSchema } from "../run-status.ts";
 import { timeSchema } from "./request.ts";
@@ -16,6 +17,7 @@ export const OPERATOR_COMMANDS = [
   "pause",
   "resume",
   "cancel",
+  "alerts",
   "monitors",
   "problems",
   "help",
@@ -130,6 +132,14 @@ export const OPERATOR_REPLIES = [
     actions: z.array(z.strictObject({ id: z.string(), type: z.string(), run: z.string(), at: timeSchema })).optional(),
     /** Runs that wait for somebody. */
     runs: z.array(runLine),
+    /** Alerts that hold and may be told here; left out: none. */
+    alerts: count.optional(),
+    ...page,
+  }),
+  z.strictObject({
+    code: z.literal("alertList"),
+    /** What nobody has taken first. */
+    items: z.array(z.strictObject({ item: count, ...alertMemberSchema.shape, since: timeSchema })),
     ...page,
   }),
   z.strictObject({
@@ -146,6 +156,8 @@ export const OPERATOR_REPLIES = [
     ),
     /** Of all: those with an open alert. */
     troubled: count,
+    /** Alerts that hold and may be told here; left out: none. */
+    alerts: count.optional(),
     ...page,
   }),
   z.strictObject({ code: z.literal("commandHelp"), commands: z.array(z.enum(OPERATOR_COMMANDS)), waiting: count }),
@@ -168,6 +180,8 @@ export const operatorActionSchema = z.enum([
   "drop",
   "cancelRun",
   "keepRun",
+  "acknowledge",
+  "snooze",
 ]);
 export type OperatorAction = z.infer<typeof operatorActionSchema>;
 

@@ -1,11 +1,11 @@
 /** What a message of an alert shows when an attempt is given out: computed from its rows, so that nothing old is ever sent. */
-import { alertButtons, type AlertModel, type AlertOrigin } from "../../contracts/alert.ts";
+import { alertButtons, type AlertMember, type AlertModel, type AlertOrigin } from "../../contracts/alert.ts";
 import type { MessageContent } from "../../contracts/protocol/channel.ts";
 import type { EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { digestByNo, membersOf } from "./digests.ts";
 import { isTouched, standing, type About, type AlertRequest, type MessageKind } from "./messages.ts";
-import { alertByNo, episodeOf, type EpisodeRow, type Facts } from "./rows.ts";
+import { alertByNo, episodeOf, type AlertRow, type EpisodeRow, type Facts } from "./rows.ts";
 
 interface MessageRow {
   readonly effectNo: number;
@@ -164,21 +164,11 @@ function asked({ repairAskedAt, repairAskedBy }: EpisodeRow): { asked?: { by?: s
 
 function listModel(tx: Tx, kind: MessageKind, digestNo: number, destination: string): AlertModel {
   const { closedAt, openedAt } = digestByNo(tx, digestNo);
-  const members = membersOf(tx, digestNo).map(({ alert, episode }) => {
-    const { condition, subject } = episode.facts;
-    const title = nameInList(episode.facts);
-    const flapping = alert.episode === episode.episode && alert.state.flapping;
-    return {
-      severity: episode.severity,
-      subject,
-      condition,
-      title,
-      state: episode.endedAt !== null ? ("recovered" as const) : flapping ? ("flapping" as const) : ("open" as const),
-      acknowledged: episode.acknowledgedAt !== null,
-      since: episode.since,
-      until: episode.endedAt,
-    };
-  });
+  const members = membersOf(tx, digestNo).map(({ alert, episode }) => ({
+    ...memberOf(tx, alert, episode),
+    since: episode.since,
+    until: episode.endedAt,
+  }));
   const from = Math.min(openedAt, ...members.map(({ since }) => since));
   const until = closedAt === null ? {} : { until: Math.max(...members.map((member) => member.until ?? closedAt)) };
   const total = members.length;
@@ -197,8 +187,23 @@ function listModel(tx: Tx, kind: MessageKind, digestNo: number, destination: str
   };
 }
 
+/** An alert as one of a list. */
+export function memberOf({ now }: Pick<Tx, "now">, alert: AlertRow, episode: EpisodeRow): AlertMember {
+  const { condition, subject } = episode.facts;
+  const flapping = alert.episode === episode.episode && alert.state.flapping;
+  return {
+    severity: episode.severity,
+    subject,
+    condition,
+    title: nameInList(episode.facts),
+    state: episode.endedAt !== null ? "recovered" : flapping ? "flapping" : "open",
+    acknowledged: episode.acknowledgedAt !== null,
+    ...((episode.snoozedUntil ?? 0) > now ? { snoozed: true } : {}),
+  };
+}
+
 /** Reports of one run have one subject; what they say tells them apart. */
-function nameInList({ lines: [first], origin, subject, title }: Facts): string | null {
+export function nameInList({ lines: [first], origin, subject, title }: Facts): string | null {
   return origin?.kind === "workflow" && typeof first === "string" ? `${subject}: ${first}` : title;
 }
 

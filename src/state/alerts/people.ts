@@ -3,7 +3,8 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import { ALERT } from "../../contracts/limits.ts";
 import { acknowledged, isLive, snoozed } from "../../alert/index.ts";
 import { defineCommand } from "../command.ts";
-import type { Access } from "../decisions/access.ts";
+import { FIRST_ANSWER } from "../../contracts/decision/policy.ts";
+import { judgeSource, type Access, type AnswerSource } from "../decisions/access.ts";
 import { withReceipt, type Receipt, type Receipted } from "../receipts.ts";
 import type { Actor, Tx } from "../tx.ts";
 import { announce } from "./announce.ts";
@@ -15,6 +16,15 @@ export interface By {
   readonly name: string | null;
   /** Where it came from, for the record. */
   readonly via?: Readonly<Record<string, string | number | null>>;
+}
+
+/** Who pressed or wrote, if the audience of the alert lists them. */
+export function takerOf(access: Access, audience: string, source: AnswerSource): By | undefined {
+  const judged = judgeSource(access, { audience, policy: FIRST_ANSWER }, source, null);
+  if (!judged.allowed) return undefined;
+  const { actorId, channel, updateId } = source;
+  const via = { channel, actorId, ...(updateId === undefined ? {} : { updateId }) };
+  return { actor: { type: "human", id: judged.personId }, name: judged.name ?? source.actorName ?? null, via };
 }
 
 export interface Done {

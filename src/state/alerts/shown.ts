@@ -1,10 +1,10 @@
 /** Rules that effects ask about messages of alerts: whether one is still needed, and what follows when its place in a chat becomes known. */
 import { EFFECT_COLUMNS, moveEffect, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
-import { aboutOf, revisionOf } from "./content.ts";
-import { digestByNo } from "./digests.ts";
+import { aboutOf, nameInList, revisionOf } from "./content.ts";
+import { digestByNo, membersOf } from "./digests.ts";
 import { edit, isTouched, shownOf } from "./messages.ts";
-import { alertByNo, episodeOf } from "./rows.ts";
+import { episodeOf, type EpisodeRow } from "./rows.ts";
 
 /** A message that nobody needs any more: of an alert that is over, or a reminder of one that somebody has taken. What may have arrived stays. */
 export function isAlertObsolete(tx: Tx, effect: EffectRow): boolean {
@@ -38,10 +38,23 @@ export function reopenAlerts(tx: Tx, channelId: string, place: string): void {
   for (const effect of refused) moveEffect(tx, effect, "retried", { error: null, nextAttemptAt: tx.now, failures: 0 });
 }
 
-/** What people call the alert behind a message. */
+/** What people call the alert behind a message; of a list, its first ones. */
 export function alertTitle(tx: Tx, effect: EffectRow): string {
   const about = aboutOf(tx, effect.effectNo);
-  if (about.digestNo !== undefined) return effect.effectType;
-  const { facts } = episodeOf(tx, about.alertNo, about.episode);
-  return facts.title ?? facts.subject ?? alertByNo(tx, about.alertNo).groupKey;
+  const titleOf = ({ facts }: EpisodeRow): string => nameInList(facts) ?? facts.subject;
+  if (about.digestNo === undefined) return titleOf(episodeOf(tx, about.alertNo, about.episode));
+  const all = membersOf(tx, about.digestNo).map(({ episode }) => titleOf(episode));
+  return `${all.slice(0, NAMED).join(", ")}${all.length > NAMED ? ", \u2026" : ""}`;
 }
+
+/** Alerts of a list that stand for it in a title. */
+const NAMED = 3;
+
+/**
+ * Whether somebody must know of the message behind an effect `e`: it holds what is wrong, nobody has taken it, and it is no mere news. As a
+ * condition for searches.
+ */
+export const WANTED_ALERT = `EXISTS (SELECT 1 FROM alert_messages m LEFT JOIN alert_episodes p ON p.alert_no = m.alert_no AND p.episode = m.episode
+  LEFT JOIN alert_digests l ON l.digest_no = m.digest_no WHERE m.effect_no = e.effect_no AND (
+    (m.kind = 'card' AND p.ended_at IS NULL AND p.acknowledged_at IS NULL AND p.severity <> 'info')
+    OR (m.kind = 'digest' AND l.closed_at IS NULL)))`;

@@ -4,14 +4,13 @@
  */
 import type { AlertAction } from "../../contracts/alert.ts";
 import type { AlertReply } from "../../contracts/decision/alert-codes.ts";
-import { FIRST_ANSWER } from "../../contracts/decision/policy.ts";
 import { ALERT } from "../../contracts/limits.ts";
 import { isLive } from "../../alert/index.ts";
 import { aboutOf } from "../alerts/content.ts";
 import { membersOf } from "../alerts/digests.ts";
-import { acknowledgeAlert, askRepair, snoozeAlert, type By, type Done } from "../alerts/people.ts";
+import { acknowledgeAlert, askRepair, snoozeAlert, takerOf, type By, type Done } from "../alerts/people.ts";
 import { alertByNo, episodeOf, type AlertRow } from "../alerts/rows.ts";
-import { judgeSource, type Access } from "../decisions/access.ts";
+import type { Access } from "../decisions/access.ts";
 import type { Tx } from "../tx.ts";
 import type { Handled } from "./receive.ts";
 import type { ChannelRow } from "./rows.ts";
@@ -66,17 +65,11 @@ function press({ access, action, tx }: Pressed, alert: AlertRow, by: By): Done {
   }
 }
 
-/** Who pressed, if the audience of the alert lists them. */
 function whoFor({ access, channel, tap }: Pressed, { audience }: AlertRow): By | undefined {
-  const { channelId } = channel;
-  const source = sourceOf(channelId, tap);
-  const judged = judgeSource(access, { audience, policy: FIRST_ANSWER }, source, null);
-  if (!judged.allowed) return undefined;
-  const via = { channel: channelId, actorId: source.actorId, updateId: tap.updateId };
-  return { actor: { type: "human", id: judged.personId }, name: judged.name ?? source.actorName ?? null, via };
+  return takerOf(access, audience, sourceOf(channel.channelId, tap));
 }
 
-function replyFor({ at, by, result }: Done, action: AlertAction): AlertReply {
+export function replyFor({ at, by, result }: Done, action: AlertAction): AlertReply {
   if (result === "over") return { code: "alertOver", at };
   if (result === "before") return { code: "alertBefore", action, ...(by === null ? {} : { by }), at };
   return { code: "alertDone", action, at };

@@ -3,10 +3,13 @@
  * and fits the message; what is left to judge is the person.
  */
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
+import type { AlertRequest } from "../alerts/messages.ts";
+import { takerOf } from "../alerts/people.ts";
 import { judgeSource, type Access } from "../decisions/access.ts";
 import { showAgain } from "../decisions/offers.ts";
 import { decisionById, decisionByNo, requestOf, type DecisionRow } from "../decisions/rows.ts";
 import type { ReplyRequest } from "../effects/content.ts";
+import { titleOf } from "../effects/operator.ts";
 import { settleBySaying } from "../effects/settle-by-saying.ts";
 import { effectByNo, type EffectRow } from "../effects/rows.ts";
 import type { Actor, Tx } from "../tx.ts";
@@ -28,12 +31,12 @@ export function receiveButton(tx: Tx, channel: ChannelRow, tap: Tap, token: Toke
   const { buttons, reply } = tx.unpack(message.request) as unknown as ReplyRequest;
   if (buttons !== undefined) return pressed(tx, channel, tap, token, access);
   const told = (ack: ReplyCode): Handled => ({ verdict: ack.code, ack });
+  if (reply.code === "didArrive") return told(doubtSettled(tx, channel, tap, token, access));
   const decision =
     reply.code === "offlineDigest" ? decisionById(tx, token.choice) : decisionByNo(tx, message.decisionNo as number);
   if (decision === undefined) return told({ code: "unknownButton" });
   const person = personOf(tx, channel, tap, decision, access);
   if (person === undefined) return told({ code: "notOnList" });
-  if (reply.code === "didArrive") return told(settleDoubt(tx, token, decision, person));
   const silence = reply.code === "offlineDigest" ? { from: reply.from, to: reply.to } : null;
   return told(showAgain(tx, decision, { destination: token.destination, silence, actor: person.actor }));
 }
@@ -62,13 +65,24 @@ function personOf(
 }
 
 /** What a person says of a doubt. Only the first answer counts; a doubt that is over by itself stays over. */
-function settleDoubt(tx: Tx, token: TokenRow, decision: DecisionRow, { actor, name }: Person): ReplyCode {
-  const doubt = tx.get<{ effectNo: number }>(
-    "SELECT effect_no AS effectNo FROM effect_doubts WHERE asked_effect_no = ? AND until IS NULL",
+function doubtSettled(tx: Tx, channel: ChannelRow, tap: Tap, token: TokenRow, access: Access): ReplyCode {
+  const asked = tx.get<{ effectNo: number; until: number | null }>(
+    "SELECT effect_no AS effectNo, until FROM effect_doubts WHERE asked_effect_no = ?",
     token.effectNo,
   );
-  const effect = doubt === undefined ? undefined : effectByNo(tx, doubt.effectNo);
-  if (effect === undefined) return { code: "recoverRefused", given: decision.fingerprint, reason: "notInDoubt" };
+  const effect = asked === undefined ? undefined : effectByNo(tx, asked.effectNo);
+  if (asked === undefined || effect === undefined) return { code: "unknownButton" };
+  const person = mayJudge(tx, channel, tap, effect, access);
+  if (person === undefined) return { code: effect.purpose === "alert" ? "alertNotOnList" : "notOnList" };
+  if (asked.until !== null) return { code: "recoverRefused", given: effect.shortId, reason: "notInDoubt" };
   const action = token.choice === "yes" ? "confirm" : token.choice === "resend" ? "retry" : "drop";
-  return settleBySaying(tx, effect, { action, actor, name, title: decision.title });
+  return settleBySaying(tx, effect, { action, ...person, title: titleOf(tx, effect) });
+}
+
+/** Who may answer the decision, or take the alert, may say whether its message arrived. */
+function mayJudge(tx: Tx, channel: ChannelRow, tap: Tap, effect: EffectRow, access: Access): Person | undefined {
+  if (effect.decisionNo !== null) return personOf(tx, channel, tap, decisionByNo(tx, effect.decisionNo), access);
+  const { audience } = tx.unpack(effect.request) as unknown as AlertRequest;
+  const by = takerOf(access, audience, sourceOf(channel.channelId, tap));
+  return by === undefined ? undefined : { actor: by.actor, name: by.name };
 }

@@ -6,6 +6,7 @@ import { sha256Digest } from "../../contracts/canonical.ts";
 import { parseDestination, chatsOf, type Audience } from "../../contracts/config.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DOUBT } from "../../contracts/limits.ts";
+import { alertTitle, WANTED_ALERT } from "../alerts/shown.ts";
 import { deadError, isReachable } from "../channels/places.ts";
 import { ensureChannel } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
@@ -22,22 +23,24 @@ interface OpenDoubt extends EffectRow {
   readonly audience: string | null;
   /** The second audience that is asked too. */
   readonly escalatedTo: string | null;
+  /** It is worth disturbing somebody elsewhere: a card, or an alert that holds and that nobody has taken. */
+  readonly wanted: number;
 }
 
 /** Open doubts about messages that somebody may still need, oldest first; those of decisions that are over would only stand in line. */
 const OPEN = `SELECT ${EFFECT_COLUMNS}, t.since, t.asked_at AS askedAt,
     coalesce(d.audience, (SELECT audience FROM notifications n WHERE n.notification_id = e.request ->> '$.notificationId'),
       CASE e.purpose WHEN 'alert' THEN e.request ->> '$.audience' END) AS audience,
-    d.escalated_to AS escalatedTo
+    d.escalated_to AS escalatedTo, e.purpose = 'delivery' OR ${WANTED_ALERT} AS wanted
   FROM effect_doubts t INDEXED BY effect_doubts_open JOIN effects e ON e.effect_no = t.effect_no LEFT JOIN human_decisions d ON d.decision_no = e.decision_no
   WHERE t.until IS NULL AND e.purpose IN ('delivery', 'notification', 'alert') AND (d.status IS NULL OR d.status = 'pending') ORDER BY t.since LIMIT 256`;
 
-/** Questions in a chat whose doubt is over; `how` is the transition that ended it, null = the decision is over. */
+/** Questions in a chat whose doubt is over; `how` is the transition that ended it, null = the decision or the alert is over. */
 const ANSWERED = `SELECT t.effect_no AS effectNo, t.since, t.ended_by AS how, t.ended_by_name AS "by", t.asked_effect_no AS questionNo, p.reference, p.part
   FROM effect_doubts t INDEXED BY effect_doubts_asked JOIN effect_parts p ON p.effect_no = t.asked_effect_no
   JOIN effects e ON e.effect_no = t.effect_no LEFT JOIN human_decisions d ON d.decision_no = e.decision_no
   WHERE t.asked_effect_no IS NOT NULL AND t.closed_at IS NULL AND p.reference IS NOT NULL
-    AND (t.until IS NOT NULL OR d.status <> 'pending') LIMIT 64`;
+    AND (t.until IS NOT NULL OR d.status <> 'pending' OR (e.purpose = 'alert' AND NOT ${WANTED_ALERT})) LIMIT 64`;
 
 interface Answered {
   effectNo: number;
@@ -94,7 +97,7 @@ function planFor(db: JsonReader, doubt: OpenDoubt, access: Access, now: number):
   const { onAmbiguous = "wait" } = sentTo;
   if (onAmbiguous !== "wait" && resendsOf(db, doubt) < DOUBT.resends)
     return { what: "resend", at: doubt.since + onAmbiguous.resendAfterMs };
-  if (doubt.purpose !== "delivery" || doubt.askedAt !== null) return undefined;
+  if (doubt.wanted === 0 || doubt.askedAt !== null) return undefined;
   const destinations = audiences.flatMap(({ destinations: all }) => chatsOf(all));
   const destination = destinations.find((other) => isElsewhere(db, doubt, other, access, now));
   return destination === undefined ? undefined : { what: "ask", at: doubt.since + DOUBT.askAfterMs, destination };
@@ -131,13 +134,14 @@ function resend(tx: Tx, doubt: OpenDoubt): void {
 }
 
 function ask(tx: Tx, doubt: OpenDoubt, at: string, access: Access): void {
-  const decision = decisionByNo(tx, doubt.decisionNo as number);
   const { channel, kind, place, profile } = parseDestination(at);
   ensureChannel(tx, { channelId: channel, kind, profile });
+  // A list of alerts is told in the chain of its channel, which is that of its effect.
+  const resourceNo = doubt.decisionNo === null ? doubt.resourceNo : decisionByNo(tx, doubt.decisionNo).resourceNo;
   const person = Object.values(access.people).find(({ telegram }) => telegram.includes(doubt.place as string))?.name;
   const reply: ReplyCode = {
     code: "didArrive",
-    title: decision.title,
+    ...namedIn(tx, doubt),
     ...(person === undefined ? {} : { person }),
     chat: doubt.place as string,
     at: doubt.since,
@@ -147,10 +151,10 @@ function ask(tx: Tx, doubt: OpenDoubt, at: string, access: Access): void {
     purpose: "reply",
     effectType: `reply.${reply.code}`,
     key: `question:${doubt.effectId}:${doubt.since}`,
-    resourceNo: decision.resourceNo,
+    resourceNo,
     request,
     requestDigest: sha256Digest(request),
-    decisionNo: decision.decisionNo,
+    ...(doubt.decisionNo === null ? {} : { decisionNo: doubt.decisionNo }),
     channelId: channel,
     destination: at,
     place,
@@ -162,11 +166,17 @@ function ask(tx: Tx, doubt: OpenDoubt, at: string, access: Access): void {
     doubt.effectNo,
     doubt.since,
   );
-  tx.event(decision.resourceNo, {
+  tx.event(resourceNo, {
     type: "delivery.asked",
     actor: { type: "server", id: "doubt" },
     payload: { effectId: doubt.effectId, destination: doubt.destination, at },
   });
+}
+
+/** What the question calls the message that it is about. */
+function namedIn(tx: Tx, effect: EffectRow): { title: string; what?: "alert" } {
+  if (effect.decisionNo !== null) return { title: decisionByNo(tx, effect.decisionNo).title };
+  return { title: alertTitle(tx, effect), what: "alert" };
 }
 
 const HOW: Readonly<Record<string, "arrived" | "resent" | "dropped">> = {
@@ -179,10 +189,9 @@ const HOW: Readonly<Record<string, "arrived" | "resent" | "dropped">> = {
 /** The question loses its buttons and says what came of it. */
 function close(tx: Tx, { by, effectNo, how, part, questionNo, reference, since }: Answered, access: Access): void {
   const question = effectByNo(tx, questionNo) as EffectRow;
-  const decision = decisionByNo(tx, question.decisionNo as number);
   const reply: ReplyCode = {
     code: "arrivalSettled",
-    title: decision.title,
+    ...namedIn(tx, effectByNo(tx, effectNo) as EffectRow),
     how: (how === null ? undefined : HOW[how]) ?? "over",
     ...(by === null ? {} : { by }),
   };
@@ -194,7 +203,7 @@ function close(tx: Tx, { by, effectNo, how, part, questionNo, reference, since }
     resourceNo: question.resourceNo,
     request,
     requestDigest: sha256Digest(request),
-    decisionNo: question.decisionNo,
+    ...(question.decisionNo === null ? {} : { decisionNo: question.decisionNo }),
     channelId: question.channelId,
     destination: question.destination,
     place: question.place,

@@ -5,6 +5,7 @@
 import type Database from "better-sqlite3";
 import type { PruneReport } from "../../contracts/maintenance.ts";
 import { PAGE } from "../../contracts/limits.ts";
+import { deleteAlerts, prunableAlerts } from "./prune-alerts.ts";
 
 interface Candidate {
   readonly root: number;
@@ -63,6 +64,7 @@ export function deleteTrees(db: Database.Database, before: number): PruneReport 
                (SELECT uid FROM managed_resources JOIN pruned_resources USING (managed_no));
              DELETE FROM managed_resources WHERE managed_no IN (SELECT managed_no FROM pruned_resources);
              DELETE FROM runs WHERE run_no IN (SELECT run_no FROM pruned)`);
+    deleteAlerts(db, before);
     while (deleteHanging(db) > 0);
     db.exec(`DELETE FROM workflow_definitions WHERE definition_digest NOT IN
                (SELECT definition_digest FROM runs WHERE definition_digest IS NOT NULL);
@@ -109,6 +111,7 @@ function reportOf(db: Database.Database, runs: Candidate[], before: number, appl
     total: runs.length,
     kept: total - runs.length,
     resources: db.prepare(`SELECT count(*) FROM (${GONE})`).pluck().get({ before }) as number,
+    alerts: prunableAlerts(db, before),
     runs: runs.slice(0, PAGE.rows).map(({ finishedAt, runId, title, workflow }) => ({
       runId,
       title,

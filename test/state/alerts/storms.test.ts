@@ -62,6 +62,20 @@ describe("a storm of a hundred alerts in one group", () => {
     expect(list?.text.match(/\u2713/g)).toHaveLength(20);
   });
 
+  it("that was snoozed offers no further snooze until that is over, and says which are", async () => {
+    const chat = await storm(20);
+    await chat.pass(2 * MINUTE);
+    const list = chat.in().find(({ text }) => text.includes("alerts at once"));
+    expect(Object.keys(list?.tokens ?? {})).toEqual(["acknowledge", "snooze"]);
+    expect((await chat.press(list, "snooze")).ack).toMatchObject({ code: "alertsDone", count: 20 });
+    await chat.pass(2 * MINUTE);
+    expect(Object.keys(list?.tokens ?? {})).toEqual(["acknowledge"]);
+    expect(list?.text.match(/\u{1F4A4}/gu)).toHaveLength(20);
+    await chat.pass(HOUR);
+    expect(Object.keys(list?.tokens ?? {})).toEqual(["acknowledge", "snooze"]);
+    expect(list?.text).not.toContain("\u{1F4A4}");
+  });
+
   it("has one reminder for all, not one for each", async () => {
     const chat = await Chat.open();
     const remind = { afterMs: HOUR, everyMs: HOUR, atMost: 2 };

@@ -497,3 +497,83 @@ it("/problems lists each action in doubt by itself, and its run is not listed be
   const run = world.store.read.runs.list({ limit: 1, before: null })[0]?.shortId;
   expect(await list()).toMatchObject({ actions: [{ id: shortId, type: "deploy", run }], runs: [], items: [] });
 });
+
+describe("/alerts", () => {
+  /** Alerts of the audience in the chat OPS, whose people are Ann and Bea; what was sent about them is out of the way. */
+  async function burning(world: World, ...keys: string[]): Promise<void> {
+    for (const key of keys)
+      await world.store.alerts.raise({
+        access: world.access,
+        audience: "ops",
+        groupKey: key,
+        severity: "critical",
+        subject: key,
+        condition: "down",
+        lines: [],
+      });
+    await world.drain();
+  }
+
+  it("says that nothing holds, and /status, /problems and /monitors lead to it when something does", async () => {
+    const world = await open();
+    expect(replyOf((await ask(world, "alerts")).perform).reply).toEqual({
+      code: "alertList",
+      items: [],
+      from: 0,
+      total: 0,
+    });
+    await burning(world, "shop");
+    for (const command of ["status", "problems", "monitors"])
+      expect(replyOf((await ask(world, command)).perform).reply).toMatchObject({ alerts: 1 });
+  });
+
+  it("lists what holds, what nobody has taken first; one press takes one, another leaves one in peace", async () => {
+    const world = await open();
+    await burning(world, "shop", "mail", "disk");
+    const list = await ask(world, "alerts");
+    const { items, total } = replyOf(list.perform).reply as { items: { subject: string }[]; total: number };
+    expect([total, items.map(({ subject }) => subject)]).toEqual([3, ["disk", "mail", "shop"]]);
+    expect(await press(world, list, "acknowledge", 1)).toMatchObject({ ack: { code: "alertDone" } });
+    expect(await press(world, list, "snooze", 2)).toMatchObject({ ack: { code: "alertDone", action: "snooze" } });
+    // One press uses up its item.
+    expect(await press(world, list, "snooze", 1)).toMatchObject({ ack: { code: "buttonUsed", by: "Ann" } });
+    await world.drain();
+    const again = replyOf((await ask(world, "alerts")).perform);
+    expect(again.reply).toMatchObject({
+      items: [
+        { subject: "mail", snoozed: true },
+        { subject: "shop", acknowledged: false },
+        { subject: "disk", acknowledged: true },
+      ],
+    });
+    expect(again.buttons).toEqual([
+      [{ action: "acknowledge", item: 1 }],
+      [
+        { action: "acknowledge", item: 2 },
+        { action: "snooze", item: 2 },
+      ],
+    ]);
+  });
+
+  it("is told in a chat of its audience and to its people, and taken by them alone", async () => {
+    const world = await open();
+    await burning(world, "shop");
+    const totalFor = async (options: TapOptions): Promise<number> =>
+      (replyOf((await ask(world, "alerts", options)).perform).reply as { total: number }).total;
+    expect(await totalFor({ place: BEA, user: BEA })).toBe(1);
+    expect(await totalFor({ place: LOBBY, user: ANN })).toBe(0);
+    const list = await ask(world, "alerts", { user: GUEST });
+    expect(replyOf(list.perform).reply).toMatchObject({ total: 1 });
+    expect(replyOf(list.perform).buttons ?? []).toEqual([]);
+  });
+
+  it("comes in pages", async () => {
+    const world = await open();
+    await burning(world, ...Array.from({ length: 8 }, (_, at) => `service-${at}`));
+    const first = await ask(world, "alerts");
+    expect(replyOf(first.perform).reply).toMatchObject({ from: 0, total: 8 });
+    await press(world, first, "more");
+    const next = (await world.drain()).find(({ op }) => op === "post") as Perform;
+    expect(replyOf(next).reply).toMatchObject({ code: "alertList", from: 6, total: 8 });
+  });
+});

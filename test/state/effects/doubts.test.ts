@@ -278,3 +278,93 @@ describe("a doubt about the card of a second audience", () => {
     expect(asked?.destination).toBe(`${MAIN}/${OPS}`);
   });
 });
+
+describe("an alert whose arrival nobody knows", () => {
+  const report = (world: World, change: Record<string, unknown> = {}) =>
+    world.store.alerts.raise({
+      access: world.access,
+      audience: "both",
+      groupKey: "shop",
+      severity: "critical",
+      subject: "shop.example",
+      condition: "down",
+      lines: [],
+      ...change,
+    });
+
+  async function doubtful(world: World, change: Record<string, unknown> = {}): Promise<Perform> {
+    await report(world, change);
+    const lost = await world.mustNext();
+    await world.dispatch(lost);
+    await world.finish(lost, "ambiguous", { error: uncertain });
+    await world.drain();
+    return lost;
+  }
+
+  /** The question in the other chat of its audience, posted. */
+  async function question(world: World): Promise<{ lost: Perform; posted: Posted }> {
+    const lost = await doubtful(world);
+    world.clock.advance(DOUBT.askAfterMs);
+    expect(await tend(world)).toEqual({ ...NOTHING, asked: 1 });
+    return { lost, posted: await world.deliver() };
+  }
+  const answer = (world: World, { perform, references }: Posted, button: string, user?: string) =>
+    world.tapToken(replyOf(perform).tokens?.[button] as string, {
+      place: LOBBY,
+      reference: references[0] as string,
+      ...(user === undefined ? {} : { user }),
+    });
+
+  it("is asked about in the other chat, and sent again when it did not arrive", async () => {
+    const world = await open();
+    const { lost, posted } = await question(world);
+    expect(posted.perform.destination).toBe(`${MAIN}/${LOBBY}/7`);
+    expect(replyOf(posted.perform).reply).toMatchObject({
+      code: "didArrive",
+      what: "alert",
+      title: "shop.example",
+      chat: OPS,
+    });
+    expect((await answer(world, posted, "resend")).ack).toMatchObject({ code: "recovered", action: "retry" });
+    expect(await tend(world)).toEqual({ ...NOTHING, closed: 1 });
+    const frames = await world.drain();
+    expect(frames).toContainEqual(
+      expect.objectContaining({ op: "post", effectId: lost.effectId, destination: lost.destination }),
+    );
+    expect(frames.find(({ op }) => op === "edit")).toMatchObject({
+      content: { reply: { code: "arrivalSettled", what: "alert", how: "resent", by: "Ann" } },
+    });
+  });
+
+  it("is judged by those only who may take it", async () => {
+    const world = await open();
+    const both = { ...world.access.audiences["both"], people: ["ann"] } as (typeof ACCESS.audiences)["both"];
+    world.access = { ...world.access, audiences: { ...world.access.audiences, both } };
+    const { lost, posted } = await question(world);
+    expect((await answer(world, posted, "drop", GUEST)).ack).toEqual({ code: "alertNotOnList" });
+    expect(world.store.read.effects.get(lost.effectId).status).toBe("ambiguous");
+  });
+
+  it("needs no answer any more when it is over", async () => {
+    const world = await open();
+    const { posted } = await question(world);
+    await world.store.alerts.recover({ access: world.access, audience: "both", groupKey: "shop" });
+    expect(await tend(world)).toEqual({ ...NOTHING, closed: 1 });
+    expect((await world.drain()).filter(({ op }) => op === "edit")).toContainEqual(
+      expect.objectContaining({
+        reference: posted.references[0],
+        content: expect.objectContaining({ reply: expect.objectContaining({ code: "arrivalSettled", how: "over" }) }),
+      }),
+    );
+  });
+
+  it.each([
+    ["is mere news", { severity: "info" }],
+    ["has no other chat", { audience: "ops" }],
+  ])("nobody is asked about one that %s", async (_what, change) => {
+    const world = await open();
+    await doubtful(world, change);
+    world.clock.advance(DOUBT.askAfterMs);
+    expect(await tend(world)).toEqual(NOTHING);
+  });
+});

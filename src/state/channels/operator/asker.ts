@@ -46,28 +46,34 @@ export function controlledBy({ actor, actorId, eventId, name, origin }: Asker): 
 }
 
 /** The one-to-one chat of a person has the person's own id. */
-function isPrivate({ actorId, origin }: Asker): boolean {
+export function isPrivate({ actorId, origin }: Asker): boolean {
   return origin.place === actorId;
 }
 
-/** Whether this person may answer the decision, by the live configuration. */
-export function mayAnswer(asker: Asker, decision: DecisionRow): boolean {
-  const { access, actorId, eventId, origin, tx } = asker;
-  const source: AnswerSource = {
+/** This person, for what judges who may answer. */
+export function sourceFor({ actorId, eventId, name, origin }: Asker): AnswerSource {
+  return {
     type: "channel",
     channel: origin.channel.channelId,
     actorId,
     personId: null,
+    actorName: name ?? null,
     eventId,
+    updateId: origin.updateId,
     assurance: "remote",
   };
+}
+
+/** Whether this person may answer the decision, by the live configuration. */
+export function mayAnswer(asker: Asker, decision: DecisionRow): boolean {
+  const { access, tx } = asker;
   // The request itself may be large, and lists ask this of many.
   const row = tx.get<{ policy: string }>(
     "SELECT policy FROM human_decisions WHERE decision_no = ?",
     decision.decisionNo,
   );
   const policy = tx.unpack(row?.policy ?? "") as unknown as DecisionPolicy;
-  return judgeSource(access, { audience: decision.audience, policy }, source, decision.escalatedTo).allowed;
+  return judgeSource(access, { audience: decision.audience, policy }, sourceFor(asker), decision.escalatedTo).allowed;
 }
 
 /** The destination in this chat that got the decision's card first, if one did. */

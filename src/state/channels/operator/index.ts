@@ -6,11 +6,11 @@
  */
 import { CHANNEL_COMMAND, OPERATOR_COMMANDS } from "../../../contracts/decision/operator-codes.ts";
 import { nearest } from "../../../contracts/nearest.ts";
-import { countLive } from "../../alerts/rows.ts";
 import { monitorCounts } from "../../monitors/rows.ts";
 import { wellFormed } from "../../decisions/well-formed.ts";
 import { waitingIn } from "../receive-text.ts";
 import type { ServiceFacts } from "../service-facts.ts";
+import { alertsFor, listAlerts } from "./alerts.ts";
 import type { OperatorAnswer } from "./answer.ts";
 import type { Asker } from "./asker.ts";
 import { askCancel, pause, resume } from "./control.ts";
@@ -41,6 +41,8 @@ export function answerCommand(
       return onRun(asker, command, wellFormed(given.slice(0, 200)));
     case "problems":
       return listProblems(asker, 0);
+    case "alerts":
+      return listAlerts(asker, 0);
     case "monitors":
       return listMonitors(asker, 0);
     case "help":
@@ -59,7 +61,7 @@ function onRun(asker: Asker, verb: keyof typeof ON_RUN, given: string): Operator
 }
 
 function status(asker: Asker, service: ServiceFacts | undefined): OperatorAnswer {
-  const alerts = countLive(asker.tx);
+  const alerts = alertsFor(asker).length;
   return {
     reply: {
       code: "serviceStatus",

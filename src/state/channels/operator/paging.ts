@@ -1,7 +1,7 @@
 /** Lists in pages: the button that asks for the next one. */
 import type { Pressable } from "./answer.ts";
 
-export type PagedList = "decisions" | "runs" | "problems" | "monitors";
+export type PagedList = "decisions" | "runs" | "problems" | "alerts" | "monitors";
 
 /** The button for what comes after the first `seen` of `total`, if anything does. */
 export function moreButton(list: PagedList, seen: number, total: number): Pressable[][] {

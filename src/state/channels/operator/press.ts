@@ -9,6 +9,7 @@ import { cancelPending, effectByNo, insertEffect, type EffectRow } from "../../e
 import { runNoOf, shortIdOf } from "../../runs/rows.ts";
 import type { Tx } from "../../tx.ts";
 import type { TokenRow } from "../tap.ts";
+import { listAlerts, takeAlert } from "./alerts.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import type { Asker } from "./asker.ts";
 import { cancel } from "./control.ts";
@@ -83,6 +84,7 @@ const DONE: ReadonlySet<ReplyCode["code"]> = new Set([
   "runKept",
   "runControlled",
   "moreBelow",
+  "alertDone",
 ]);
 
 function perform(asker: Asker, { action, target }: Pressable): Pressed {
@@ -93,6 +95,9 @@ function perform(asker: Asker, { action, target }: Pressable): Pressed {
     case "sendAgain":
     case "drop":
       return told(settleProblem(asker, action, target));
+    case "acknowledge":
+    case "snooze":
+      return told(takeAlert(asker, action, target));
     case "keepRun":
       return told({ code: "runKept", run: shortIdOf(asker.tx, target) });
     case "cancelRun": {
@@ -101,7 +106,13 @@ function perform(asker: Asker, { action, target }: Pressable): Pressed {
     }
     case "more": {
       const { from, list } = pageOf(target);
-      const lists = { decisions: listDecisions, runs: listRuns, problems: listProblems, monitors: listMonitors };
+      const lists = {
+        decisions: listDecisions,
+        runs: listRuns,
+        problems: listProblems,
+        alerts: listAlerts,
+        monitors: listMonitors,
+      };
       return { ...told({ code: "moreBelow" }), answer: lists[list as keyof typeof lists](asker, from) };
     }
   }

@@ -10,6 +10,7 @@ import { titleOf } from "../../effects/operator.ts";
 import { settleBySaying } from "../../effects/settle-by-saying.ts";
 import { runByNo, shortIdOf } from "../../runs/rows.ts";
 import { EFFECT_COLUMNS, effectById, type EffectRow } from "../../effects/rows.ts";
+import { alertsFor } from "./alerts.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import { mayAnswer, mayName, type Asker } from "./asker.ts";
 import { moreButton } from "./paging.ts";
@@ -52,6 +53,7 @@ export function listProblems(asker: Asker, from: number): OperatorAnswer {
   }));
   const rows = page.map(({ effect, problem }, at) => buttonsFor(asker, effect, problem, from + at + 1));
   const actions = from > 0 ? [] : actionsInDoubt(asker);
+  const alerts = alertsFor(asker).length;
   const told = new Set(actions.map(({ run }) => run));
   const runs = from > 0 ? [] : stuckRuns(asker.tx).filter(({ run }) => !told.has(run));
   return {
@@ -60,6 +62,7 @@ export function listProblems(asker: Asker, from: number): OperatorAnswer {
       items,
       ...(actions.length === 0 ? {} : { actions }),
       runs: runs.slice(0, OPERATOR.candidates),
+      ...(alerts === 0 ? {} : { alerts }),
       from,
       total: all.length,
     },
