@@ -31,6 +31,8 @@ const pruneReportSchema = z.strictObject({
   /** Runs that can go or went, and runs that stay. */
   total: z.number().int(),
   kept: z.number().int(),
+  /** Resources of managers that were deleted before then and can go or went. */
+  resources: z.number().int(),
   /** Alerts that can go or went. */
   alerts: z.number().int(),
   /** The first of the runs, oldest first. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 
 import { previewPrune, pruneFile } from "../../src/state/maintenance/index.ts";
 import type { Store } from "../../src/state/store.ts";
+import { actor as person, openShop, ref } from "./managed/fixture.ts";
 import { afterTest, openTemp, running, startRun, takeEpoch, tempFolder, LOOP } from "./fixture.ts";
 
 const DAY_MS = 86_400_000;
@@ -129,6 +130,45 @@ describe("deleting", () => {
     expect(rowsOf(path)["blobs"]).toBe(2);
     await prune(path, clock.now());
     expect(rowsOf(path)).toMatchObject({ blobs: 1, runs: 1 });
+    const again = openTemp({ path, clock });
+    expect((await again.store.verify()).problems).toEqual([]);
+  });
+
+  it("takes what is left of a deleted resource with its effects and the runs that it asked for", async () => {
+    const { apply, clock, due, path, store } = await openShop();
+    const before = rowsOf(path);
+    await apply("gone", { text: "g".repeat(10_000) });
+    const { claim } = await due();
+    const wish = { requestKey: "r", workflow: "loop", workflowPath: "/project/loop.workflow.ts", input: { n: 1 } };
+    const { runId } = await store.managed.ensure({ claim, ...wish });
+    const reserved = await store.managed.reserve({ claim, key: "e", kind: "file", request: {} });
+    const { effectId } = reserved.record;
+    await store.managed.settle({ claim, effectId, attempt: 1, outcome: "applied", externalRef: "x" });
+    await store.managed.finish({ claim, generation: 1, durationMs: 1, end: { outcome: "settled" } });
+    await store.managed.remove({ ...ref("gone"), receipt: null, actor: person });
+    await apply("stays");
+    await store.managed.finish({
+      claim: (await due()).claim,
+      generation: 1,
+      durationMs: 1,
+      end: { outcome: "settled" },
+    });
+    clock.advance(DAY_MS);
+    const day = clock.now();
+    // Its run goes on.
+    expect(await previewPrune(path, day)).toMatchObject({ total: 0, resources: 0 });
+    await store.runs.cancel(onRun(runId));
+    for (const one of store.read.managed.due()) await store.managed.complete(one);
+    // A resource that is there keeps its rows, and one that was deleted keeps them until its time has come.
+    expect(await previewPrune(path, day - DAY_MS)).toMatchObject({ total: 0, resources: 0 });
+    clock.advance(1);
+    expect(await previewPrune(path, clock.now())).toMatchObject({ total: 1, resources: 1 });
+    await store.managed.remove({ ...ref("stays"), receipt: null, actor: person });
+    store.close();
+    expect(await prune(path, clock.now())).toMatchObject({ applied: true, total: 1, resources: 1, runIds: [runId] });
+    expect(rowsOf(path)).toMatchObject({ managed_resources: 1, resources: (before["resources"] ?? 0) + 1 });
+    for (const table of ["effects", "managed_resource_workflows", "runs", "blobs"])
+      expect(rowsOf(path)[table]).toBeUndefined();
     const again = openTemp({ path, clock });
     expect((await again.store.verify()).problems).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import type { HoldpointClient } from "../../client/index.ts";
-import { PAGE } from "../../contracts/limits.ts";
+import { PAGE, RESOURCE } from "../../contracts/limits.ts";
 import type { ResourceSummary } from "../../contracts/protocol/resource-operations.ts";
 import { usage, type Context } from "../context.ts";
 import { readJson } from "../input.ts";
@@ -27,7 +27,15 @@ async function projectOf(options: Options): Promise<string> {
 }
 
 async function refOf(args: string[], options: Options): Promise<{ projectPath: string; manager: string; key: string }> {
-  return { projectPath: await projectOf(options), manager: args[0] ?? "", key: args[1] ?? "" };
+  const [manager = "", key = ""] = args;
+  bounded("The manager's name", manager, RESOURCE.nameChars);
+  bounded("The key", key, RESOURCE.keyChars);
+  return { projectPath: await projectOf(options), manager, key };
+}
+
+function bounded(what: string, text: string, limit: number): void {
+  if (text.length >= 1 && text.length <= limit) return;
+  throw usage(`${what} has ${text.length} characters; it must have 1 to ${limit}.`);
 }
 
 export async function resourceManagers(context: Context, args: string[], options: Options): Promise<void> {

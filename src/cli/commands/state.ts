@@ -62,16 +62,18 @@ export async function statePrune(context: Context, _args: string[], options: Rec
     context.lines(table(columns, rows, context.width));
     if (report.total > report.runs.length) context.line(`… and ${report.total - report.runs.length} more`);
   }
+  const resources = `${report.resources} deleted ${report.resources === 1 ? "resource" : "resources"}`;
   if (report.applied) {
     context.line(
-      `Deleted ${report.total} runs with everything that belongs to them, and ${report.alerts} alerts; ${report.kept} runs stay.`,
+      `Deleted ${report.total} runs, ${resources} and ${report.alerts} alerts with everything that belongs to them; ${report.kept} runs stay.`,
     );
     context.line(`They are in ${clean(backup ?? "")}.`);
     return;
   }
   context.line(`${report.total} runs ended before ${when(before)} and are not needed; ${report.kept} stay.`);
   if (report.alerts > 0) context.line(`${report.alerts} alerts were over by then.`);
-  if (report.total + report.alerts > 0)
+  if (report.resources > 0) context.line(`The rows of ${resources} can go as well.`);
+  if (report.total + report.alerts + report.resources > 0)
     context.line("Nothing was deleted. To delete them, stop the server and add --apply --backup <file>.");
 }
 

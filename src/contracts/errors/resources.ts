@@ -15,7 +15,7 @@ export const RESOURCES_ERRORS = {
   resourceDeleting: {
     code: "HP452",
     when: "A resource that is being deleted cannot get a new spec.",
-    remedy: "Wait until it is gone, then apply again.",
+    remedy: "Wait until it is gone, then apply again. Its present spec again only approves the manager's mended files.",
   },
   resourceChanged: {
     code: "HP453",

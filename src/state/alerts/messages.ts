@@ -186,15 +186,16 @@ export function edit(
   tx.run("UPDATE effects SET next_attempt_at = ? WHERE effect_no = ?", Math.max(tx.now, last + every), effectNo);
 }
 
-/** Whether a newer edit of the same message waits or was made: an older one has nothing to say then. */
+/** Whether a newer edit of the same message was made or goes out now: an older one has nothing to say then. */
 export function hasNewerEdit(tx: Tx, effect: EffectRow): boolean {
   const newer = tx.get(
     `SELECT 1 FROM alert_messages o JOIN alert_messages m ON m.kind = 'edit' AND (m.alert_no = o.alert_no OR m.digest_no = o.digest_no)
      JOIN effects e ON e.effect_no = m.effect_no
-     WHERE o.effect_no = ?1 AND m.effect_no > ?1 AND e.channel_id = ?2 AND e.target_reference = ?3 AND e.status IN ('pending', 'applied')`,
+     WHERE o.effect_no = ?1 AND m.effect_no > ?1 AND e.channel_id = ?2 AND e.target_reference = ?3 AND (e.status = 'applied' OR (e.status = 'pending' AND e.next_attempt_at <= ?4))`,
     effect.effectNo,
     effect.channelId,
     effect.targetReference,
+    tx.now,
   );
   return newer !== undefined;
 }

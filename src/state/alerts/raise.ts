@@ -42,6 +42,8 @@ export interface RaiseInput {
   readonly repair?: boolean;
   /** False: whoever reports notices unrest by itself, and reports the condition `unstable`. */
   readonly watchFlapping?: boolean;
+  /** Somebody did something about it, and looks at the message: it is edited at once. */
+  readonly atOnce?: boolean;
   readonly actor?: Actor;
 }
 
@@ -88,7 +90,7 @@ export function raiseAlert(tx: Tx, input: RaiseInput): AlertOutcome {
         title: facts.title,
       },
     });
-  announce(tx, alert, shown, said, access);
+  announce(tx, alert, shown, said === "same" && input.atOnce === true ? "quiet" : said, access);
   return { alertId: alert.alertId, episode: alert.episode, said };
 }
 

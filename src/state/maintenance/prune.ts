@@ -1,6 +1,6 @@
 /**
- * Which runs nobody needs any more, and their deletion with everything that belongs to them. A run goes together with the runs that
- * it was restarted as, and only when nothing of any of them is open.
+ * Which runs and deleted resources nobody needs any more, and their deletion with everything that belongs to them. A run goes together
+ * with the runs that it was restarted as, and only when nothing of any of them is open.
  */
 import type Database from "better-sqlite3";
 import type { PruneReport } from "../../contracts/maintenance.ts";
@@ -17,7 +17,12 @@ interface Candidate {
   readonly needed: number;
 }
 
-/** What of a run keeps its tree: anything that is not at its end, or that a resource manager asked for. */
+/** Resources that are gone for long enough and have nothing open: no run that goes on, no effect in doubt. */
+const GONE = `SELECT x.managed_no FROM managed_resources x WHERE x.deleted_at < @before
+  AND NOT EXISTS (SELECT 1 FROM managed_resource_workflows m WHERE m.owner = x.uid AND m.status = 'open')
+  AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.managed_no = x.managed_no AND e.status IN ('pending','applying','ambiguous'))`;
+
+/** What of a run keeps its tree: anything that is not at its end, or that a resource has asked for that is not gone. */
 const NEEDED = `r.finished_at IS NULL
   OR EXISTS (SELECT 1 FROM run_queue q WHERE q.run_no = r.run_no AND q.status <> 'done')
   OR EXISTS (SELECT 1 FROM leases l WHERE l.resource_no = r.resource_no AND l.owner_id IS NOT NULL)
@@ -27,11 +32,12 @@ const NEEDED = `r.finished_at IS NULL
   OR EXISTS (SELECT 1 FROM run_timers t WHERE t.run_no = r.run_no AND t.status = 'pending')
   OR EXISTS (SELECT 1 FROM human_decisions d WHERE d.run_no = r.run_no AND d.status = 'pending')
   OR EXISTS (SELECT 1 FROM workflow_follow_ups f WHERE f.run_no = r.run_no AND f.status IN ('queued','sent'))
-  OR EXISTS (SELECT 1 FROM managed_resource_workflows m WHERE m.run_no = r.run_no)
+  OR EXISTS (SELECT 1 FROM managed_resource_workflows m WHERE m.run_no = r.run_no
+       AND m.owner NOT IN (SELECT uid FROM managed_resources WHERE managed_no IN (${GONE})))
   OR EXISTS (SELECT 1 FROM effects e WHERE e.status IN ('pending','applying','ambiguous') AND (e.run_no = r.run_no
        OR e.decision_no IN (SELECT decision_no FROM human_decisions d WHERE d.run_no = r.run_no)))`;
 
-/** The runs that can go, oldest first; the list is cut, the numbers are whole. Changes nothing. */
+/** What can go, runs oldest first; the list is cut, the numbers are whole. Changes nothing. */
 export function prunable(db: Database.Database, before: number): PruneReport {
   return reportOf(db, candidates(db, before), before, false);
 }
@@ -49,8 +55,14 @@ export function deleteTrees(db: Database.Database, before: number): PruneReport 
     db.exec("CREATE TEMP TABLE pruned (run_no INTEGER PRIMARY KEY)");
     const insert = db.prepare("INSERT INTO pruned VALUES (?)");
     for (const { runNo } of runs) insert.run(runNo);
+    db.exec("CREATE TEMP TABLE pruned_resources (managed_no INTEGER PRIMARY KEY)");
+    db.prepare(`INSERT INTO pruned_resources ${GONE}`).run({ before });
     db.exec(`DELETE FROM resources WHERE resource_no IN (SELECT resource_no FROM runs JOIN pruned USING (run_no)
-               UNION ALL SELECT resource_no FROM human_decisions JOIN pruned USING (run_no));
+               UNION ALL SELECT resource_no FROM human_decisions JOIN pruned USING (run_no)
+               UNION ALL SELECT resource_no FROM managed_resources JOIN pruned_resources USING (managed_no));
+             DELETE FROM managed_resource_workflows WHERE owner IN
+               (SELECT uid FROM managed_resources JOIN pruned_resources USING (managed_no));
+             DELETE FROM managed_resources WHERE managed_no IN (SELECT managed_no FROM pruned_resources);
              DELETE FROM runs WHERE run_no IN (SELECT run_no FROM pruned)`);
     deleteAlerts(db, before);
     while (deleteHanging(db) > 0);
@@ -66,7 +78,7 @@ export function deleteTrees(db: Database.Database, before: number): PruneReport 
     if (db.inTransaction) db.exec("ROLLBACK");
     throw error;
   }
-  db.exec("DROP TABLE pruned");
+  db.exec("DROP TABLE pruned; DROP TABLE pruned_resources");
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.exec("VACUUM");
   db.pragma("wal_checkpoint(TRUNCATE)");
@@ -82,7 +94,7 @@ function candidates(db: Database.Database, before: number): Candidate[] {
        SELECT t.root, r.run_no AS runNo, r.run_id AS runId, r.title, r.workflow_name AS workflow, r.finished_at AS finishedAt,
          (${NEEDED}) AS needed FROM tree t JOIN runs r USING (run_no) ORDER BY r.run_no`,
     )
-    .all() as Candidate[];
+    .all({ before }) as Candidate[];
   const kept = new Set(
     rows
       .filter(({ finishedAt, needed }) => needed === 1 || finishedAt === null || finishedAt >= before)
@@ -98,6 +110,7 @@ function reportOf(db: Database.Database, runs: Candidate[], before: number, appl
     applied,
     total: runs.length,
     kept: total - runs.length,
+    resources: db.prepare(`SELECT count(*) FROM (${GONE})`).pluck().get({ before }) as number,
     alerts: prunableAlerts(db, before),
     runs: runs.slice(0, PAGE.rows).map(({ finishedAt, runId, title, workflow }) => ({
       runId,

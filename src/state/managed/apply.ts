@@ -47,7 +47,8 @@ export const apply = defineCommand("managed.apply", (tx: Tx, input: ApplyInput):
   withReceipt(tx, input.receipt, () => {
     checkResourceName(input.manager, input.key);
     const found = findResource(tx, input);
-    if (found?.deletionAt != null)
+    // The same spec only approves files: a manager that cannot clean up must be mended for the resource to go.
+    if (found?.deletionAt != null && sha256Digest(input.spec) !== found.specDigest)
       throw new HoldpointError("resourceDeleting", `Resource "${input.key}" of "${input.manager}" is being deleted.`);
     const sourcesDigest = storeSources(tx, input.sources);
     return found === undefined ? create(tx, input, sourcesDigest) : change(tx, found, input, sourcesDigest);

@@ -47,13 +47,13 @@ export function tell(tx: Tx, monitor: MonitorRow, change: Change | null, finding
   if (!canTell(monitor.spec, access)) return false;
   // What is well, or only being confirmed, is no news of an alert that is open.
   if (monitor.state.told === "nothing" || (change === null && monitor.state.lastOk !== false)) return false;
-  raise(tx, monitor, access);
+  raise(tx, monitor, access, false);
   return true;
 }
 
-/** Says an open alert again, with what is known now: a repair was asked for, for example. */
+/** Says an open alert again at once, with what is known now: a repair was asked for, for example. */
 export function tellAgain(tx: Tx, monitor: MonitorRow, access: Access): void {
-  if (monitor.state.told !== "nothing" && canTell(monitor.spec, access)) raise(tx, monitor, access);
+  if (monitor.state.told !== "nothing" && canTell(monitor.spec, access)) raise(tx, monitor, access, true);
 }
 
 /** Closes what is open: the monitor goes, or looks at something else. */
@@ -62,7 +62,7 @@ export function closeTold(tx: Tx, monitor: MonitorRow, access: Access): void {
   recoverAlert(tx, { access, ...groupOf(monitor), actor: ACTOR });
 }
 
-function raise(tx: Tx, monitor: MonitorRow, access: Access): void {
+function raise(tx: Tx, monitor: MonitorRow, access: Access, atOnce: boolean): void {
   const { name, spec, state } = monitor;
   const { told } = state;
   if (told === "nothing") return;
@@ -90,6 +90,7 @@ function raise(tx: Tx, monitor: MonitorRow, access: Access): void {
     remind: remindOf(spec),
     repair: spec.remediation !== undefined,
     watchFlapping: false,
+    atOnce,
     actor: ACTOR,
   });
 }

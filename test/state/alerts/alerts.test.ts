@@ -237,6 +237,22 @@ describe("people", () => {
     expect(chat.in()[0]?.text).toContain("Repair asked for by Ann");
   });
 
+  it("are seen in the message at once, although a report that it lasts comes while the edit is under way", async () => {
+    const chat = await Chat.open();
+    await chat.raise({ repair: true });
+    await chat.pass(30 * MINUTE);
+    await chat.press(chat.in()[0], "acknowledge");
+    const edit = await chat.next();
+    await chat.raise({ repair: true });
+    if (edit === null) throw new Error("no edit is sent");
+    await chat.show(edit);
+    expect(chat.in()[0]?.text).toContain("Acknowledged by Ann");
+    // What came of it comes as soon.
+    await chat.raise({ repair: true, lines: ["a repair runs"], atOnce: true });
+    await chat.flush();
+    expect(chat.in()[0]?.text).toContain("a repair runs");
+  });
+
   it("at the terminal do the same", async () => {
     const chat = await Chat.open();
     await chat.raise();

@@ -236,7 +236,11 @@ describe("deletion", () => {
       finalizers: ["worktree"],
     });
     await expect(shop.apply("a", { n: 2 })).rejects.toMatchObject({ kind: "resourceDeleting" });
+    // What it says already only approves the manager's present files: one that cannot clean up can be mended.
+    const again = { source: "builtin:things@2" };
+    expect(await shop.apply("a", { key: "a" }, again)).toMatchObject({ outcome: "unchanged", generation: 1 });
     const cleaning = await shop.due();
+    expect(cleaning.source).toBe("builtin:things@2");
     expect(cleaning.resource.metadata.deletionTimestamp).toBeDefined();
     const { claim } = cleaning;
     await expect(shop.store.managed.finalizer({ claim, finalizer: "more", present: true })).rejects.toMatchObject({
