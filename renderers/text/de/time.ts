@@ -21,7 +21,7 @@ export function writeTime(piece: TimePiece, { reference, ...where }: Clock): str
   const value = (type: string): string => parts.find((part) => part.type === type)?.value ?? "";
   const time = `${value("hour")}:${value("minute")}`;
   const dayOfMonth = value("day") === "" ? "" : `${value("day")}.`;
-  return [value("weekday"), dayOfMonth, value("month"), time, value("timeZoneName")]
+  return [value("weekday").replace(".", ""), dayOfMonth, value("month"), time, value("timeZoneName")]
     .filter((part) => part !== "")
     .join(" ");
 }
