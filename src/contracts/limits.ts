@@ -589,6 +589,8 @@ export const PI_TOOL = {
 export const PI_ANSWER = {
   /** An answer waits so long for a link that was lost. */
   linkMs: 5_000,
+  /** And so long for the view that tells of its card: views come every 250 ms. */
+  viewMs: 2_000,
   /** The only card must have been there for so long. */
   shownMs: 2_000,
   /** After another decision of the run was settled. */

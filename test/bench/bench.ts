@@ -15,6 +15,8 @@ export interface Bench {
   readonly rounds: number;
   /** Takes the values of all rounds of a figure. */
   report(key: Key, values: readonly number[]): void;
+  /** Something went otherwise than the figures assume; they are reported all the same, and are not valid. */
+  doubt(why: string): void;
   /** One line for the person who watches. */
   say(line: string): void;
 }

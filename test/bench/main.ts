@@ -73,6 +73,7 @@ async function main(): Promise<void> {
   const dist = resolve(options.dist ?? build());
   const figures: Figures = {};
   const spreads: [Key, number][] = [];
+  const disturbances: string[] = [];
   const children = buildChildren(CHILDREN);
   const folder = diskFolder(root);
   const bench: Bench = {
@@ -81,6 +82,7 @@ async function main(): Promise<void> {
     children,
     rounds: Number(options.rounds),
     say: (line) => say(`  ${line}`),
+    doubt: (why) => void disturbances.push(why),
     report(key, values) {
       const { highest, lowest, median, spread } = summarize(values);
       figures[key] = median;
@@ -103,11 +105,17 @@ async function main(): Promise<void> {
     children.remove();
     rmSync(folder, { recursive: true, force: true });
   }
-  conclude(figures, spreads, loadBefore, othersShare());
+  conclude(figures, spreads, disturbances, loadBefore, othersShare());
 }
 
 /** Says which targets were reached and whether the figures may be believed, and prints the object. */
-function conclude(figures: Figures, spreads: readonly [Key, number][], loadBefore: number, others: number): void {
+function conclude(
+  figures: Figures,
+  spreads: readonly [Key, number][],
+  disturbances: readonly string[],
+  loadBefore: number,
+  others: number,
+): void {
   say("== targets");
   for (const key of KEYS) {
     const value = figures[key];
@@ -119,6 +127,7 @@ function conclude(figures: Figures, spreads: readonly [Key, number][], loadBefor
   }
   const doubts = [
     ...KEYS.filter((key) => figures[key] === undefined).map((key) => `${key} was not measured`),
+    ...disturbances,
     ...spreads
       .filter(([, spread]) => spread > MOST_SPREAD)
       .map(([key, spread]) => `${key} varies by ${(spread * 100).toFixed(0)} %`),

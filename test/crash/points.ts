@@ -122,6 +122,7 @@ const LABEL_WAYS: Readonly<Record<string, readonly Way[]>> = {
   "sessions.turnStarted": [["session", 2], ["session"]],
   "sessions.turnEnded": [["session"]],
   "sessions.lostTurns": [["tardy"]],
+  "sessions.away": [["session"], ["tardy"]],
   "sessions.reached": [["session"]],
   "sessions.release": [["session"]],
   "sessions.clear": [["session"]],

@@ -28,6 +28,8 @@ export class SessionFile {
   /** Entries of ours, oldest first. */
   entries: Entry[] = [];
   durable: boolean;
+  /** The turn that Pi is in, which outlives connections; reported with each branch. */
+  turn: { readonly turnId: string; activeMs: number } | null = null;
   #count = 0;
 
   constructor(sessionId: string, durable = true) {
@@ -45,6 +47,7 @@ export class SessionFile {
   /** Pi has quit: what had no file is lost. */
   quit(): void {
     if (!this.durable) this.entries = [];
+    this.turn = null;
   }
 
   of(kind: Delivery["details"]["message"]["kind"]): Entry[] {
@@ -56,6 +59,8 @@ export interface SessionOptions {
   readonly mode?: "tui" | "rpc" | "json" | "print";
   readonly pid?: number;
   readonly instance?: string;
+  /** Default: whether no turn is under way. */
+  readonly idle?: boolean;
   readonly protocol?: number;
   /** What it does with a delivery; left out: it puts it on the tree and says so. */
   readonly onDeliver?: (delivery: Delivery, session: FakeSession) => void;
@@ -89,6 +94,7 @@ export class FakeSession {
     this.file = file;
     this.#instance = options.instance ?? `i-${(instances += 1)}`;
     this.onDeliver = options.onDeliver;
+    this.idle = options.idle ?? file.turn === null;
     this.#port = framePort<ToExtension, FromExtension>(socket, toExtensionSchema);
     this.closed = new Promise((resolve) =>
       this.#port.onClose((error) => {
@@ -170,7 +176,8 @@ export class FakeSession {
       entryId,
       onBranch: true,
     }));
-    return this.call({ type: "branch", full: true, seen, leaf: null, ...this.#standing });
+    const { turn } = this.file;
+    return this.call({ type: "branch", full: true, seen, leaf: null, turn, ...this.#standing });
   }
 
   standing(change: { idle?: boolean; pendingInput?: boolean } = {}): void {
@@ -189,6 +196,7 @@ export class FakeSession {
   async beginTurn(messageId: string | null): Promise<string> {
     const turnId = `${this.#instance}:${this.turns.length + 1}`;
     this.turns.push({ turnId, messageId });
+    this.file.turn = { turnId, activeMs: 0 };
     this.standing({ idle: false });
     const cause = messageId === null ? ({ kind: "user" } as const) : ({ kind: "message", messageId } as const);
     await this.call({ type: "turn.start", turnId, cause });
@@ -197,10 +205,11 @@ export class FakeSession {
 
   async endTurn(
     turnId: string,
-    end: { stop?: "completed" | "aborted" | "error"; text?: string; error?: string } = {},
+    end: { stop?: "completed" | "aborted" | "error"; text?: string; error?: string; activeMs?: number } = {},
   ): Promise<void> {
-    const { error = null, stop = "completed", text = null } = end;
-    await this.call({ type: "turn.end", turnId, stop, error, responseEntryId: null, text });
+    const { activeMs = 0, error = null, stop = "completed", text = null } = end;
+    this.file.turn = null;
+    await this.call({ type: "turn.end", turnId, stop, error, responseEntryId: null, activeMs, text });
     this.standing({ idle: true });
   }
 
@@ -212,6 +221,12 @@ export class FakeSession {
   kill(): void {
     this.#socket.destroy();
     this.file.quit();
+  }
+
+  /** Parts in good order, as when Pi quits. */
+  bye(): void {
+    this.file.turn = null;
+    this.#port.send({ type: "bye", reason: "quit" });
   }
 
   /** The connection is lost; Pi goes on. */

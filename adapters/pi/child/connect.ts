@@ -26,7 +26,7 @@ export const connectPi: Connect = async (launch, _secret, events): Promise<Trans
       events.report?.({ type: "link.open", place, epoch, pid, cwd, mode });
     },
     said: (session, frame) => said(session, frame),
-    closed: ({ epoch, place }) => events.report?.({ type: "link.closed", place, epoch }),
+    closed: ({ epoch, parted, place }) => events.report?.({ type: "link.closed", place, epoch, parted }),
     note: (text) => events.note(text),
   });
 
@@ -35,6 +35,7 @@ export const connectPi: Connect = async (launch, _secret, events): Promise<Trans
       case "hello":
         return session.port.close();
       case "bye":
+        session.parted = true;
         return session.port.close();
       case "delivered":
         return session.delivered(frame);
@@ -96,14 +97,16 @@ async function send(sessions: PiSessions, perform: Perform): Promise<SendResult>
         : { outcome: "accepted" };
     case "away":
       return away(done.why);
+    case "unsaved":
+      return away(done.why, "sessionUnsaved");
     case "failed":
       return problem("notSent", "channelRefused", done.why);
   }
 }
 
 /** Not sent, and no use to try before the session says that it is ready; the server is told of that. */
-function away(why: string): SendResult {
-  return { ...problem("notSent", "sessionAway", why), retryAfterMs: SESSION.awayMs };
+function away(why: string, kind: "sessionAway" | "sessionUnsaved" = "sessionAway"): SendResult {
+  return { ...problem("notSent", kind, why), retryAfterMs: SESSION.awayMs };
 }
 
 function problem(outcome: SendResult["outcome"], kind: ErrorKind, why: string): SendResult {

@@ -15,12 +15,16 @@ type Standing = Pick<Extract<LinkReport, { type: "standing" }>, "idle" | "pendin
 export type DeliveryResult =
   | { readonly kind: "there"; readonly entryId: string }
   | { readonly kind: "away"; readonly why: string }
+  /** It is there and the session has no file yet: it may be lost with it. Nothing that follows has to wait. */
+  | { readonly kind: "unsaved"; readonly why: string }
   | { readonly kind: "failed"; readonly why: string };
 
 export class PiSession {
   readonly hello: Hello;
   readonly epoch: number;
   readonly port: FramePort<FromExtension, ToExtension>;
+  /** It said goodbye. */
+  parted = false;
   /** Hidden id → entry, of what is on the tree. */
   readonly #seen = new Map<string, string>();
   #standing: Standing | null = null;
@@ -101,7 +105,7 @@ export class PiSession {
   #there(entryId: string): DeliveryResult {
     return this.#standing?.durable === true
       ? { kind: "there", entryId }
-      : { kind: "away", why: "The session has no file yet, so that what is in it could still be lost." };
+      : { kind: "unsaved", why: "The session has no file yet, so that what is in it could still be lost." };
   }
 
   #offer(delivery: Delivery): Promise<Delivered | null> {

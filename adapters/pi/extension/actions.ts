@@ -23,6 +23,8 @@ export interface ActionsHost {
   readonly cwd: () => string;
   /** The session as the origin of a run, and the turn that must end first; undefined when the session has no link. */
   readonly origin: () => Promise<Origin | undefined>;
+  /** The turn that is under way in the session. */
+  readonly within: () => OperationPayload<"run.restart">["within"];
 }
 
 /** A refusal of ours, in words for whoever asked. */
@@ -81,7 +83,9 @@ export class Actions {
   }
 
   async restart(run: string | undefined, options: CallOptions = {}): Promise<string> {
-    const ack = await this.#host.service.call("run.restart", { run: this.run(run), reason: null }, options);
+    const within = this.#host.within();
+    const payload = { run: this.run(run), reason: null, ...(within === undefined ? {} : { within }) };
+    const ack = await this.#host.service.call("run.restart", payload, options);
     this.#own = ack.runId;
     return words.restarted(ack.shortId);
   }

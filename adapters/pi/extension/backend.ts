@@ -35,7 +35,7 @@ export interface BackendHost {
   readonly onReachable: (reachable: boolean) => void;
   /** By the server's clock. */
   readonly now: () => number;
-  readonly openTurn: () => TurnStart | undefined;
+  readonly openTurn: () => (TurnStart & { readonly activeMs: number }) | undefined;
   readonly wantsText: (turn: TurnStart) => boolean;
 }
 
@@ -89,12 +89,20 @@ export class Backend {
         if (state === "over") say(words.linkOver(why ?? ""), "warning");
       },
       textOf: (report) => textOf(report, host),
+      openTurn: () => {
+        const turn = host.openTurn();
+        return turn === undefined ? null : { turnId: turn.turnId, activeMs: turn.activeMs };
+      },
     });
     const view = (): SessionView | undefined => this.#view;
     this.#actions = new Actions({
       service: this.#service,
       view,
       cwd: () => life.context?.cwd ?? process.cwd(),
+      within: () => {
+        const turn = host.openTurn()?.turnId;
+        return turn === undefined ? undefined : { session: sessionId, turn };
+      },
       origin: async () => {
         const turn = host.openTurn()?.turnId ?? null;
         return (await this.link.whenLive(PI_CONNECT.liveMs)) ? this.#origin(sessionId, turn) : undefined;

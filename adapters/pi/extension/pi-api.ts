@@ -114,6 +114,8 @@ export interface PiContext {
   /** The signal of the turn; undefined while no model works. */
   readonly signal: AbortSignal | undefined;
   isIdle(): boolean;
+  /** Stops the turn that is under way. */
+  abort(): void;
   hasPendingMessages(): boolean;
 }
 

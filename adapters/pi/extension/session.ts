@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { piCommands as words } from "../../../renderers/text/en.ts";
 import { inert } from "../../../src/contracts/decision/inert.ts";
 import { PI_CONNECT, PI_WIDGET } from "../../../src/contracts/limits.ts";
+import type { SessionView } from "../../../src/contracts/pi/session-view.ts";
 import type { Backend, CommandName } from "./backend.ts";
 import { Cards } from "./cards.ts";
 import { completing } from "./complete.ts";
@@ -28,6 +29,8 @@ export class Session {
   readonly #turns = new Turns((report) => this.#report(report));
   /** Turns that were reported before there was a link to report them over. */
   readonly #early: TurnReport[] = [];
+  /** The turn that was stopped because its step was over. */
+  #stopped: string | undefined;
   #loading: Promise<Backend | undefined> | undefined;
   #backend: Backend | undefined;
 
@@ -137,6 +140,15 @@ export class Session {
     else if (context.mode === "print") process.stdout.write(`${said}\n`);
   }
 
+  /** What the agent works for is over: its turn is stopped, once. Turns of the person are the person's. */
+  #stopFor({ openTurn }: SessionView): void {
+    const { open } = this.#turns;
+    if (openTurn?.over !== true || openTurn.turnId !== open?.turnId || this.#stopped === openTurn.turnId) return;
+    this.#stopped = openTurn.turnId;
+    this.say(words.stepStopped);
+    this.life.context?.abort();
+  }
+
   #changed(): void {
     this.#backend?.link.changed();
   }
@@ -169,10 +181,14 @@ export class Session {
           this.cards.see(view);
           this.#steps.see(view);
           this.#widget.show(view);
+          this.#stopFor(view);
         },
         onReachable: (reachable) => this.#widget.reachable(reachable),
         now: () => this.#widget.now(),
-        openTurn: () => this.#turns.open,
+        openTurn: () => {
+          const { activeMs, open } = this.#turns;
+          return open === undefined ? undefined : { ...open, activeMs };
+        },
         wantsText: (turn) => this.#steps.wantsText(turn),
       },
       context,

@@ -33,10 +33,13 @@ export class StandingWatch {
     return this.#typedAt !== undefined && Date.now() - this.#typedAt < PI_CONNECT.typedMs;
   }
 
-  /** A new session has a file only from its first real message on. */
+  /**
+   * A new session has a file only from its first real message on. One that never gets one is gone with Pi, and everything that waits for it: what is
+   * in it counts as kept.
+   */
   #durable({ sessionManager }: PiContext): boolean {
     const file = sessionManager.getSessionFile();
-    if (file === undefined) return false;
+    if (file === undefined) return true;
     if (this.#file !== file && existsSync(file)) this.#file = file;
     return this.#file === file;
   }

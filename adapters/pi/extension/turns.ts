@@ -21,6 +21,8 @@ export interface TurnEnd {
   readonly stop: "completed" | "aborted" | "error";
   readonly error: string | null;
   readonly responseEntryId: string | null;
+  /** How long it took; a computer that sleeps does not count. */
+  readonly activeMs: number;
   /** Text of the last message of the model. */
   readonly text: string;
 }
@@ -31,6 +33,7 @@ export class Turns {
   readonly #report: (report: TurnReport) => void;
   #cause: Cause = { kind: "other" };
   #open: TurnStart | undefined;
+  #began = 0;
   #last: PiMessage | undefined;
 
   constructor(report: (report: TurnReport) => void) {
@@ -40,6 +43,11 @@ export class Turns {
   /** The turn that is under way. */
   get open(): TurnStart | undefined {
     return this.#open;
+  }
+
+  /** How long the open turn has taken so far, in milliseconds. */
+  get activeMs(): number {
+    return Math.max(0, Math.round(performance.now() - this.#began));
   }
 
   beforeStart(event: PiEvents["before_agent_start"]): void {
@@ -55,6 +63,7 @@ export class Turns {
     // A retry of the same turn.
     if (this.#open !== undefined) return;
     this.#open = { turnId: randomUUID(), cause: this.#cause };
+    this.#began = performance.now();
     this.#cause = { kind: "other" };
     this.#last = undefined;
     this.#report({ start: this.#open });
@@ -82,6 +91,7 @@ export class Turns {
         stop,
         error: stop === "error" && typeof error === "string" ? error : null,
         responseEntryId: this.#last === undefined ? null : (entry?.id ?? null),
+        activeMs: this.activeMs,
         text: textOf(this.#last),
       },
     });

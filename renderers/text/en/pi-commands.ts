@@ -67,6 +67,7 @@ export const noEffects = "Nothing that was done outside needs you.";
 
 export const stepUnreachable =
   "The workflow service cannot be reached, so nothing is known of this call. It is not lost: make the same call again in a minute.";
+export const stepStopped = "The step that this turn works on is over, so the turn was stopped.";
 export const stepAborted = "The turn ended before there was an answer.";
 
 export function moreWorkflows(count: number, offset: number): string {
@@ -122,6 +123,10 @@ export function reloaded(changed: boolean): string {
 }
 
 export const answers = {
+  notSent:
+    "The answer was not sent, because the server cannot be reached. Nothing was decided here; answer again when it is back.",
+  maybeSent:
+    "The connection was lost while the answer was sent. The card tells whether it counted; if it still waits, answer again.",
   nothingPending: "Nothing waits for an answer in this session.",
   severalPending(fingerprints: readonly string[]): string {
     return `Several decisions wait; name one of them: ${list(fingerprints, "or")}.`;

@@ -32,4 +32,9 @@ export const PI_ERRORS = {
     when: "An answer in Pi did not come from a person's typing or choosing.",
     remedy: "Type `/workflow answer` yourself, or answer where else the card is shown.",
   },
+  sessionUnsaved: {
+    code: "HP686",
+    when: "A message is in a Pi session that has no file yet, so that it would be lost with it.",
+    remedy: "Nothing needs to be done; it counts when the session has a file, which it gets with its first turn.",
+  },
 } as const satisfies Readonly<Record<string, ErrorEntry>>;

@@ -40,7 +40,7 @@ export const sessionRequestSchema = z.strictObject({
   paused: z.boolean(),
   reminders: z.number().int(),
   timeoutMs: z.number().int().nullable(),
-  /** Milliseconds of turns so far; an open turn counts on from `at` of the view. */
+  /** Milliseconds of the turns that have ended. */
   activeMs: z.number().int(),
 });
 export type SessionRequest = z.infer<typeof sessionRequestSchema>;
@@ -79,7 +79,15 @@ export const sessionViewSchema = z.strictObject({
   request: sessionRequestSchema.nullable(),
   decisions: z.array(sessionDecisionSchema),
   /** A turn that the server believes to be open: report its end, or that it is lost. */
-  openTurn: z.strictObject({ turnId: z.string(), messageId: z.string().nullable(), startedAt: time }).nullable(),
+  openTurn: z
+    .strictObject({
+      turnId: z.string(),
+      messageId: z.string().nullable(),
+      startedAt: time,
+      /** What it works for is over (out of time, cancelled): it should be stopped. */
+      over: z.boolean(),
+    })
+    .nullable(),
   /** Messages that are stored for this session and not proved to be in it. */
   waiting: z.number().int(),
 });

@@ -29,6 +29,7 @@ export const linkToAdapter = [
 export const linkFromAdapter = [
   /** Somebody speaks for a session from now on; an earlier connection of it is over. */
   z.strictObject({ type: z.literal("link.open"), ...at, pid: z.number().int(), cwd: z.string(), mode: z.string() }),
-  z.strictObject({ type: z.literal("link.closed"), ...at }),
+  /** `parted`: in good order, so that no turn of it goes on. */
+  z.strictObject({ type: z.literal("link.closed"), ...at, parted: z.boolean() }),
   z.strictObject({ type: z.literal("link.report"), ...at, report: linkReportSchema }),
 ] as const;

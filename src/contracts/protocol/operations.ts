@@ -397,7 +397,16 @@ export const OPERATIONS = {
   "run.resume": operation(true, runRef, runAck),
   "run.cancel": operation(true, z.strictObject({ run: name, reason: z.string().max(1_000).nullable() }), runAck),
   /** A new run of the same workflow and input. Repeated for the same revision it gives the same run. */
-  "run.restart": operation(true, z.strictObject({ run: name, reason: z.string().max(1_000).nullable() }), runAck),
+  "run.restart": operation(
+    true,
+    z.strictObject({
+      run: name,
+      reason: z.string().max(1_000).nullable(),
+      /** The turn of a session's agent that restarts a run of its session: the new one begins when that has ended. */
+      within: z.strictObject({ session: sessionIdSchema, turn: z.string().min(1).max(256) }).optional(),
+    }),
+    runAck,
+  ),
   /** The answer becomes the output of the checkpoint's node. `request` may be the run when it waits for one. */
   "checkpoint.answer": operation(true, z.strictObject({ request: name, answer: jsonSchema }), runAck),
   "run.settings": operation(

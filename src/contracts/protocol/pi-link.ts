@@ -53,6 +53,8 @@ const REPORTS = [
     full: z.boolean(),
     seen: z.array(z.strictObject({ messageId: id, entryId: id, onBranch: z.boolean() })).max(PI_LINK.seen),
     leaf: id.nullable(),
+    /** The turn that is under way, and how long the agent was at work in it so far, by the extension's clock. */
+    turn: z.strictObject({ turnId: id, activeMs: z.int().nonnegative() }).nullable(),
     ...standing,
   }),
   /** How the session stands, when that changes: `agent_start`, `agent_settled`, text sent by the person. No reply. */
@@ -67,6 +69,8 @@ const REPORTS = [
     stop: z.enum(["completed", "aborted", "error"]),
     error: z.string().max(2_000).nullable(),
     responseEntryId: id.nullable(),
+    /** How long the agent was at work, by the extension's clock, which goes on while the server is away. */
+    activeMs: z.int().nonnegative(),
     text: z.string().max(PI_LINK.textChars).nullable(),
   }),
   z.strictObject({ type: z.literal("submit"), callId, toolCallId: id, requestId: id, output: jsonSchema }),

@@ -44,15 +44,22 @@ export function controlHandlers(core: ServerCore, tools: HandlerTools): Pick<Han
   const requestId = (caller: Caller): string => `${caller.clientId}:${caller.idempotencyKey ?? ""}`;
 
   return {
-    "run.restart": (payload, caller) =>
-      changed(
+    "run.restart": async (payload, caller) => {
+      const { within, ...rest } = payload;
+      // A turn that has ended already is not waited for.
+      const reserves = within !== undefined && !core.pi.conversations.isIdle(within.session);
+      const done = await changed(
         store.runs.restart({
-          ...payload,
+          ...rest,
+          ...(reserves ? { within } : {}),
           expectedRevision: caller.expectedRevision,
           receipt: receipt("run.restart", payload, caller),
           actor,
         }),
-      ),
+      );
+      if (reserves) core.pi.conversations.watchReserved();
+      return done;
+    },
     "checkpoint.answer": (payload, caller) =>
       changed(
         store.checkpoints.answer({

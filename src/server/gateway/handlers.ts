@@ -39,6 +39,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     core.wakeDeadlines();
     core.wakeAlerts();
     core.watchers.wake();
+    core.pi.conversations.wake();
   };
   const control =
     (operation: "run.pause" | "run.resume" | "run.cancel", verb: "pause" | "resume" | "cancel") =>

@@ -32,7 +32,10 @@ interface Live {
   shown: string;
   /** Results that are being judged, by tool call: whom to tell. */
   readonly judged: Map<string, { readonly callId: string; readonly requestId: string }>;
-  timer: Timer | undefined;
+  /** When the view changes by itself. */
+  viewTimer: Timer | undefined;
+  /** When a turn whose end nobody tells is given up. */
+  lostTimer: Timer | undefined;
 }
 
 export interface ConversationDeps {
@@ -92,13 +95,13 @@ export class Conversations {
     this.#stopped = true;
     this.#limit?.cancel();
     this.#reserved?.cancel();
-    for (const live of this.#live.values()) live.timer?.cancel();
+    for (const live of this.#live.values()) cancelTimers(live);
     this.#live.clear();
   }
 
   /** The adapter that these sessions were connected to is gone. */
   adapterGone(send: SendLink): void {
-    for (const live of this.#live.values()) if (live.send === send) this.#closed(live);
+    for (const live of this.#live.values()) if (live.send === send) this.#closed(live, false);
   }
 
   /** Something changed: views are sent anew where they differ, at most every 250 ms. */
@@ -131,10 +134,11 @@ export class Conversations {
           views: 0,
           shown: "",
           judged: new Map(),
-          timer: undefined,
+          viewTimer: undefined,
+          lostTimer: undefined,
         });
       case "link.closed":
-        if (live?.epoch === epoch && live.send === send) this.#closed(live);
+        if (live?.epoch === epoch && live.send === send) this.#closed(live, frame.parted);
         return;
       case "link.report":
         if (live?.epoch === epoch && live.send === send) return this.#report(live, frame.report);
@@ -142,17 +146,27 @@ export class Conversations {
   }
 
   #opened(live: Live): void {
-    this.#live.get(live.place)?.timer?.cancel();
+    const before = this.#live.get(live.place);
+    if (before !== undefined) cancelTimers(before);
+    if (before !== undefined) this.#away(live.place);
     this.#live.set(live.place, live);
     this.#publish(live);
   }
 
-  #closed(live: Live): void {
-    live.timer?.cancel();
+  /** `parted`: in good order, so that the turn is over which reserved a run. Otherwise it may go on, and is waited for a while. */
+  #closed(live: Live, parted: boolean): void {
+    cancelTimers(live);
     if (this.#live.get(live.place) !== live) return;
     this.#live.delete(live.place);
-    // The turn that reserved a run will not be told to end any more.
-    if (!this.#stopped) this.#guard(this.#release(live.place), "releasing a reserved run");
+    if (this.#stopped) return;
+    this.#away(live.place);
+    if (parted) this.#guard(this.#release(live.place), "releasing a reserved run");
+    else this.watchReserved();
+  }
+
+  #away(session: string): void {
+    const stopped = this.#deps.store.sessions.away({ session }).then(() => this.#armLimit());
+    this.#guard(stopped, "stopping the clock of a turn");
   }
 
   async #report(live: Live, report: LinkReport): Promise<void> {
@@ -215,18 +229,21 @@ export class Conversations {
     }
   }
 
-  async #branch(live: Live, { durable, idle, pendingInput, seen }: Report<"branch">): Promise<Reply> {
+  async #branch(live: Live, { durable, idle, pendingInput, seen, turn }: Report<"branch">): Promise<Reply> {
     const { clock, store, wake } = this.#deps;
     const said = (live.said += 1);
     // What has no file may still be lost: it proves nothing yet.
-    if (durable && seen.length > 0) {
-      const { proved } = await store.sessions.seen({ session: live.place, seen });
+    const proof = durable ? seen : [];
+    if (proof.length > 0 || turn !== null) {
+      const { proved } = await store.sessions.seen({ session: live.place, seen: proof, turn });
       if (proved > 0) wake.views();
+      this.#armLimit();
     }
-    if (idle) {
+    live.lostTimer?.cancel();
+    if (idle && this.#live.get(live.place) === live) {
       const open = store.read.sessions.openTurn(live.place);
       if (open !== null)
-        live.timer = clock.timer(clock.now() + LOST_MS, () =>
+        live.lostTimer = clock.timer(clock.now() + LOST_MS, () =>
           this.#guard(this.#lost(live, open.turnId), "a lost turn"),
         );
     }
@@ -261,10 +278,10 @@ export class Conversations {
 
   async #turnEnd(
     live: Live,
-    { error, responseEntryId: entry, stop, text, turnId }: Report<"turn.end">,
+    { activeMs, error, responseEntryId: entry, stop, text, turnId }: Report<"turn.end">,
   ): Promise<Reply> {
     const { log, store, wake } = this.#deps;
-    const ended = await store.sessions.turnEnded({ session: live.place, turnId, stop, error, entry, text });
+    const ended = await store.sessions.turnEnded({ session: live.place, turnId, stop, error, entry, text, activeMs });
     if (ended.stop !== null)
       this.#deps
         .stopRunner(ended.stop.runnerEpoch)
@@ -321,10 +338,8 @@ export class Conversations {
     if (this.#live.get(live.place) !== live) return;
     try {
       const { until, view } = sessionView(store, live.place, { access: access(), now: clock.now() });
-      if (until !== null) {
-        live.timer?.cancel();
-        live.timer = clock.timer(until, () => this.wake());
-      }
+      live.viewTimer?.cancel();
+      live.viewTimer = until === null ? undefined : clock.timer(until, () => this.wake());
       const shown = JSON.stringify(view);
       if (shown === live.shown) return;
       live.shown = shown;
@@ -357,6 +372,11 @@ export class Conversations {
   #guard(work: Promise<void>, what: string): void {
     work.catch((error: unknown) => this.#deps.log.error({ error: toErrorRecord(error) }, `${what} failed`));
   }
+}
+
+function cancelTimers({ lostTimer, viewTimer }: Live): void {
+  lostTimer?.cancel();
+  viewTimer?.cancel();
 }
 
 function verdictOf({ message, status }: { readonly status: string; readonly message: string | null }): Reply {

@@ -9,7 +9,7 @@ import { isPaced, pacedUntil } from "../channels/pace.ts";
 import { spokenFor } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
 import type { Access } from "../decisions/access.ts";
-import { HoldpointError, type ErrorRecord } from "../../contracts/errors.ts";
+import { HoldpointError, type ErrorKind, type ErrorRecord } from "../../contracts/errors.ts";
 import type { Tx } from "../tx.ts";
 import { audiencesOf, forReader, frameOf } from "./content.ts";
 import { partsOf, progressOf } from "./part-rows.ts";
@@ -111,12 +111,15 @@ function followMoves(tx: Tx, channelId: string): void {
 
 /** What may have to wait for its turn, and is then overtaken by what does not. */
 const PACED = "('alert', 'notification')";
+/** What is in a session of Pi already, and waits for its file only. */
+const UNSAVED: ErrorKind = "sessionUnsaved";
 const PENDING = `SELECT ${EFFECT_COLUMNS} FROM effects e INDEXED BY effects_queue WHERE e.status = 'pending' AND e.channel_id = ?1 AND e.place = ?2`;
 const DUE_EDIT = `${PENDING} AND (e.purpose = 'settlement') = 1 AND e.next_attempt_at <= ?3 ORDER BY e.effect_no LIMIT 1`;
 const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attempt_at <= ?3 AND NOT EXISTS (
   SELECT 1 FROM effects w INDEXED BY effects_queue WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place
     AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination
-    AND NOT (w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})) ORDER BY e.effect_no LIMIT 1`;
+    AND NOT (w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})
+    AND coalesce(w.error ->> '$.kind', '') <> '${UNSAVED}') ORDER BY e.effect_no LIMIT 1`;
 
 /** What may go out in a place now. Alerts that come too fast for their chat get a later time, which is on record like every other. */
 function inPace(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {

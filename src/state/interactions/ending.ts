@@ -43,17 +43,18 @@ export function cancelRequestOf(tx: Tx, runNo: number): void {
   moveRequest(tx, request, "cancelled");
 }
 
-/** Milliseconds since the epoch at which the turns of a step have used up its time, if no turn ends before; null = no turn is open, or no limit. */
+/** Milliseconds since the epoch at which the turns of a step have used up its time, if no turn ends before; null = no turn is open, its session is away, or no limit. */
 export function timeLimitAt(
   db: Pick<Tx, "get" | "unpack">,
   request: Pick<AgentRequestRow, "requestId" | "step" | "activeMs">,
 ): number | null {
   const { timeoutMs } = stepOf(db, request);
-  const turn = db.get<{ startedAt: number }>(
-    "SELECT started_at AS startedAt FROM workflow_turns WHERE request_id = ? AND ended_at IS NULL",
+  const turn = db.get<{ countedMs: number; since: number | null }>(
+    "SELECT counted_ms AS countedMs, counting_since AS since FROM workflow_turns WHERE request_id = ? AND ended_at IS NULL",
     request.requestId,
   );
-  return timeoutMs === null || turn === undefined ? null : turn.startedAt + timeoutMs - request.activeMs;
+  if (timeoutMs === null || turn === undefined || turn.since === null) return null;
+  return turn.since + timeoutMs - request.activeMs - turn.countedMs;
 }
 
 /** Ends a step whose turns have used up its time, by the server's clock. */

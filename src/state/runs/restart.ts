@@ -10,6 +10,7 @@ import { withReceipt, type Receipted } from "../receipts.ts";
 import { bind, bindingOf } from "../sessions/bindings.ts";
 import type { Tx } from "../tx.ts";
 import { checkRevision, type RunControl } from "./control.ts";
+import { parkQueue } from "./queueing.ts";
 import { ackOf, lastAttempt, type RunAck, type RunRow, runByNo, runByRef } from "./rows.ts";
 import { insertRun } from "./start.ts";
 
@@ -24,12 +25,17 @@ interface Source {
   parentFingerprint: string | null;
 }
 
+export interface RestartRun extends RunControl {
+  /** The turn of a session's agent that asks for it; a run of that session begins after it. */
+  readonly within?: { readonly session: string; readonly turn: string } | undefined;
+}
+
 /**
  * The id follows from the run and its revision, so a repeated restart adopts the first. The files are loaded as they are
  * now. Throws `runNotFound`, `ambiguousId`, `revisionConflict`, and `restartRefused` for a run that has not ended, with an
  * action that is not settled, that was restarted before, or that failed exactly as the run it restarts.
  */
-export const restart = defineCommand("runs.restart", (tx, input: RunControl): Receipted<RunAck> => {
+export const restart = defineCommand("runs.restart", (tx, input: RestartRun): Receipted<RunAck> => {
   let adopted = false;
   const receipted = withReceipt(tx, input.receipt, () => {
     const run = runByRef(tx, input.run);
@@ -50,7 +56,7 @@ export const restart = defineCommand("runs.restart", (tx, input: RunControl): Re
   return adopted ? { ...receipted, outcome: "adopted" } : receipted;
 });
 
-function create(tx: Tx, run: RunRow, input: RunControl): RunAck {
+function create(tx: Tx, run: RunRow, input: RestartRun): RunAck {
   if (!isFinal("run", run.status))
     throw refused(`Run ${run.runId} is ${run.status}; only a run that has ended can be restarted.`);
   refuseUnsettled(tx, run);
@@ -86,7 +92,11 @@ function create(tx: Tx, run: RunRow, input: RunControl): RunAck {
     runNo,
   );
   const before = bindingOf(tx, run.runNo);
-  if (before !== undefined) bind(tx, runNo, { session: before.sessionId, turn: null, mode: before.mode });
+  if (before !== undefined) {
+    const turn = input.within?.session === before.sessionId ? input.within.turn : null;
+    bind(tx, runNo, { session: before.sessionId, turn, mode: before.mode });
+    if (turn !== null) parkQueue(tx, runNo, "turn", null);
+  }
   tx.event(run.resourceNo, {
     type: "run.restarted",
     actor: input.actor,

@@ -61,9 +61,14 @@ CREATE TABLE workflow_turns (
   request_id TEXT REFERENCES agent_requests,
   stop TEXT CHECK (stop IN ('completed','aborted','error','lost')),
   response_entry TEXT,
+  -- How long the agent was at work in it, without what its clock runs for now.
+  counted_ms INTEGER NOT NULL DEFAULT 0,
+  -- Since when its clock runs; it stands while its session is away, which may be gone.
+  counting_since INTEGER,
   started_at INTEGER NOT NULL,
   ended_at INTEGER,
   CHECK ((stop IS NULL) = (ended_at IS NULL)),
+  CHECK (ended_at IS NULL OR counting_since IS NULL),
   PRIMARY KEY (session_id, turn_id)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX workflow_turns_open ON workflow_turns (session_id) WHERE ended_at IS NULL;

@@ -1,6 +1,7 @@
 /** The server's epoch: who owns the database. A higher epoch fences everything that an earlier server gave out. */
 import { HoldpointError } from "../../contracts/errors.ts";
 import { defineCommand } from "../command.ts";
+import { stopClock } from "../sessions/turns.ts";
 import type { Tx } from "../tx.ts";
 
 interface EpochRow {
@@ -53,6 +54,8 @@ export const claimEpoch = defineCommand("server.claimEpoch", (tx, input: ClaimEp
     input.startIdentity,
     tx.now,
   );
+  // What sessions did meanwhile they tell when they return.
+  stopClock(tx, null);
   const resource = tx.resource("server", "server");
   const install = before === undefined ? null : lastInstall(tx, resource);
   tx.event(resource, {

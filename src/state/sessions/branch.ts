@@ -17,6 +17,7 @@ import {
 } from "../effects/rows.ts";
 import { tell } from "../effects/tell.ts";
 import type { Tx } from "../tx.ts";
+import { goesOn } from "./turns.ts";
 
 export interface Seen {
   readonly messageId: string;
@@ -26,11 +27,14 @@ export interface Seen {
 export interface SeenInput {
   readonly session: string;
   readonly seen: readonly Seen[];
+  /** The turn that it is in. */
+  readonly turn?: { readonly turnId: string; readonly activeMs: number } | null;
 }
 
 /** Returns how many were not known to have been delivered. */
 export const seen = defineCommand("sessions.seen", (tx: Tx, input: SeenInput): { proved: number } => {
   let proved = 0;
+  if (input.turn) goesOn(tx, input.session, input.turn);
   for (const { entryId, messageId } of input.seen) {
     const effect = effectById(tx, messageId);
     if (effect?.channelId !== PI || effect.place !== input.session || effect.purpose === "settlement") continue;

@@ -5,8 +5,8 @@
 import { seen } from "./branch.ts";
 import { clear, reached } from "./reached.ts";
 import { release } from "./reserved.ts";
-import { lostTurns, turnEnded, turnStarted } from "./turns.ts";
+import { away, lostTurns, turnEnded, turnStarted } from "./turns.ts";
 
 export { reads } from "./reads.ts";
 
-export const commands = { seen, turnStarted, turnEnded, lostTurns, reached, release, clear } as const;
+export const commands = { seen, turnStarted, turnEnded, lostTurns, away, reached, release, clear } as const;

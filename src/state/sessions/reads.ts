@@ -34,6 +34,8 @@ export interface SessionTurn {
   readonly turnId: string;
   readonly messageId: string | null;
   readonly startedAt: number;
+  /** Its step is out of time, or was cancelled: what the agent still does is for nothing. */
+  readonly over: boolean;
 }
 
 // oxlint-disable-next-line explicit-function-return-type -- the object is the type
@@ -95,7 +97,12 @@ export const reads = (db: ReadDb) => ({
       turn.effectNo === null
         ? undefined
         : db.get<{ id: string }>("SELECT effect_id AS id FROM effects WHERE effect_no = ?", turn.effectNo);
-    return { turnId: turn.turnId, messageId: effect?.id ?? null, startedAt: turn.startedAt };
+    return {
+      turnId: turn.turnId,
+      messageId: effect?.id ?? null,
+      startedAt: turn.startedAt,
+      over: isOver(db, turn.requestId),
+    };
   },
 
   /** Decisions of a run, pending ones first, then those that ended last. */
@@ -152,3 +159,8 @@ export const reads = (db: ReadDb) => ({
     return due.sort((a, b) => a.at - b.at)[0] ?? null;
   },
 });
+
+function isOver(db: ReadDb, requestId: string | null): boolean {
+  const status = requestId === null ? undefined : requestById(db, requestId)?.status;
+  return status === "timed_out" || status === "cancelled";
+}

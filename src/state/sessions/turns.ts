@@ -21,12 +21,15 @@ interface TurnRow {
   readonly turnId: string;
   readonly effectNo: number | null;
   readonly requestId: string | null;
+  readonly countedMs: number;
+  /** Milliseconds since the epoch; null while its clock stands. */
+  readonly countingSince: number | null;
   readonly startedAt: number;
   readonly endedAt: number | null;
 }
 
 const SELECT =
-  "SELECT turn_id AS turnId, effect_no AS effectNo, request_id AS requestId, started_at AS startedAt, ended_at AS endedAt FROM workflow_turns WHERE session_id = ?";
+  "SELECT turn_id AS turnId, effect_no AS effectNo, request_id AS requestId, counted_ms AS countedMs, counting_since AS countingSince, started_at AS startedAt, ended_at AS endedAt FROM workflow_turns WHERE session_id = ?";
 
 export interface TurnStart {
   readonly session: string;
@@ -53,7 +56,7 @@ export const turnStarted = defineCommand(
       if (stored.kind === "followUp") moveFollowUp(tx, stored.followUpId, "queued", "sent");
     }
     tx.run(
-      "INSERT INTO workflow_turns (session_id, turn_id, effect_no, request_id, started_at) VALUES (?, ?, ?, ?, ?)",
+      "INSERT INTO workflow_turns (session_id, turn_id, effect_no, request_id, counting_since, started_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
       session,
       turnId,
       ours?.effectNo ?? null,
@@ -72,6 +75,8 @@ export interface TurnEnd {
   readonly entry: string | null;
   /** Text of the agent's last message. */
   readonly text: string | null;
+  /** How long the agent was at work, by its own clock; absent = by ours. */
+  readonly activeMs?: number;
 }
 
 /** `stop`: the runner of a run that was paused by it. */
@@ -97,13 +102,39 @@ export const turnEnded = defineCommand("sessions.turnEnded", (tx: Tx, input: Tur
   return { known: true, stop: afterStep(tx, request, input) };
 });
 
-/** Pi is idle, so a turn that is open here has ended without anybody telling: its time is not known, and it proves nothing. */
+/** Pi is idle, so a turn that is open here has ended without anybody telling: of its time only what was counted is known, and it proves nothing. */
 export const lostTurns = defineCommand("sessions.lostTurns", (tx: Tx, input: { session: string }): { lost: number } => {
   const open = openTurn(tx, input.session);
   if (open === undefined) return { lost: 0 };
   lose(tx, input.session, open);
   return { lost: 1 };
 });
+
+/** A session is away: the clock of its turn stands until it tells that the turn goes on. Null = every session, when a server starts. */
+export function stopClock(tx: Tx, session: string | null): void {
+  // What a server that is gone had not counted is told by the session; without it, the agent is given that time.
+  const counted = session === null ? "counted_ms" : "counted_ms + max(0, ?2 - counting_since)";
+  tx.run(
+    `UPDATE workflow_turns SET counted_ms = ${counted}, counting_since = NULL WHERE ended_at IS NULL AND counting_since IS NOT NULL AND (?1 IS NULL OR session_id = ?1)`,
+    ...(session === null ? [null] : [session, tx.now]),
+  );
+}
+
+export const away = defineCommand("sessions.away", (tx: Tx, input: { session: string }): Record<string, never> => {
+  stopClock(tx, input.session);
+  return {};
+});
+
+/** A session that has connected tells of the turn that it is in; of one that is not open here nothing is known to be right. */
+export function goesOn(tx: Tx, session: string, turn: { readonly turnId: string; readonly activeMs: number }): void {
+  tx.run(
+    "UPDATE workflow_turns SET counted_ms = ?, counting_since = ? WHERE session_id = ? AND turn_id = ? AND ended_at IS NULL",
+    turn.activeMs,
+    tx.now,
+    session,
+    turn.turnId,
+  );
+}
 
 /** Nobody will come back to its step by himself: the agent is asked to go on, as after an interruption. */
 function lose(tx: Tx, session: string, turn: TurnRow): void {
@@ -123,24 +154,22 @@ function close(
   tx: Tx,
   session: string,
   turn: TurnRow,
-  end: { readonly stop: TurnEnd["stop"] | "lost"; readonly entry: string | null },
+  end: { readonly stop: TurnEnd["stop"] | "lost"; readonly entry: string | null; readonly activeMs?: number },
 ): AgentRequestRow | undefined {
+  const running = turn.countingSince === null || end.stop === "lost" ? 0 : Math.max(0, tx.now - turn.countingSince);
+  const active = end.activeMs ?? turn.countedMs + running;
   tx.run(
-    "UPDATE workflow_turns SET stop = ?, response_entry = ?, ended_at = ? WHERE session_id = ? AND turn_id = ?",
+    "UPDATE workflow_turns SET stop = ?, response_entry = ?, counted_ms = ?, counting_since = NULL, ended_at = ? WHERE session_id = ? AND turn_id = ?",
     end.stop,
     end.entry,
+    active,
     tx.now,
     session,
     turn.turnId,
   );
   if (turn.effectNo !== null) settleFollowUp(tx, turn.effectNo);
   if (turn.requestId === null) return undefined;
-  if (end.stop !== "lost")
-    tx.run(
-      "UPDATE agent_requests SET active_ms = active_ms + ? WHERE request_id = ?",
-      Math.max(0, tx.now - turn.startedAt),
-      turn.requestId,
-    );
+  tx.run("UPDATE agent_requests SET active_ms = active_ms + ? WHERE request_id = ?", active, turn.requestId);
   return requestById(tx, turn.requestId);
 }
 

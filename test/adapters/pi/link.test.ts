@@ -1,9 +1,18 @@
 // The link of a session ends where trying again is of no use.
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { Life } from "../../../adapters/pi/extension/life.ts";
 import { Link, type LinkHost } from "../../../adapters/pi/extension/link/link.ts";
+import type { PiContext } from "../../../adapters/pi/extension/pi-api.ts";
+import { StandingWatch } from "../../../adapters/pi/extension/standing.ts";
+import type { SessionView } from "../../../src/contracts/pi/session-view.ts";
+import { fromExtensionSchema, type FromExtension, type ToExtension } from "../../../src/contracts/protocol/pi-link.ts";
+import { framePort } from "../../../src/contracts/wire/frames.ts";
 import { HoldpointError } from "../../../src/contracts/errors.ts";
 
 test("a server of another version is asked once, and the link is over with its reason", async () => {
@@ -21,3 +30,89 @@ test("a server of another version is asked once, and the link is over with its r
   expect(asked).toBe(1);
   expect(said.at(-1)).toEqual(["over", "The server is older."]);
 });
+
+test("an answer that waits for a link is refused after a while and never sent later; what may wait is sent when the link is there", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-link-"));
+  const path = join(folder, "pi.sock");
+  const heard: string[] = [];
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    const port = framePort<FromExtension, ToExtension>(socket, fromExtensionSchema);
+    port.onFrame((frame) => {
+      heard.push(frame.type);
+      if (frame.type === "hello") {
+        port.send({ type: "welcome", protocol: 1, product: "0", installPath: "/", epoch: 1 });
+        port.send({ type: "view", view: VIEW });
+      } else if ("callId" in frame)
+        port.send({ type: "reply", callId: frame.callId, ok: true, text: "", code: null, end: false, error: null });
+    });
+  });
+  const life = new Life();
+  const session = { getEntries: () => [], getBranch: () => [], getLeafId: () => null, getSessionFile: () => undefined };
+  const context = { isIdle: () => true, hasPendingMessages: () => false, sessionManager: session };
+  life.see(context as unknown as PiContext);
+  const host = {
+    life,
+    pi: {},
+    standing: new StandingWatch(),
+    socketPath: () => Promise.resolve(path),
+    hello: () => HELLO,
+    onView: () => undefined,
+    onState: () => undefined,
+    openTurn: () => null,
+    textOf: () => null,
+    random: () => 0,
+  };
+  const link = new Link(host as unknown as LinkHost);
+  void link.run();
+  try {
+    const answer = { ...ANSWER, eventId: "e-1" };
+    const [refused] = await Promise.all([link.ask(answer, 50), Promise.resolve()]);
+    expect(refused).toMatchObject({ ok: false, text: expect.stringContaining("not sent") as string });
+    const cleared = link.ask({ type: "clear" });
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    expect(await cleared).toMatchObject({ ok: true });
+    expect(heard).not.toContain("answer");
+    expect(await link.ask(answer, 1_000)).toMatchObject({ ok: true });
+    expect(heard.filter((type) => type === "answer")).toHaveLength(1);
+  } finally {
+    life.end();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const HELLO = {
+  type: "hello",
+  protocol: 1,
+  product: "0",
+  installPath: "/",
+  piVersion: "1.6.0",
+  sessionId: "s-1",
+  instance: "i-1",
+  pid: 1,
+  cwd: "/",
+  mode: "tui",
+} as const;
+const VIEW: SessionView = {
+  schema: "holdpoint.session-view.v1",
+  sessionId: "s-1",
+  number: 1,
+  at: 0,
+  run: null,
+  request: null,
+  decisions: [],
+  openTurn: null,
+  waiting: 0,
+};
+const ANSWER = {
+  type: "answer",
+  decisionId: "d",
+  requestDigest: `sha256:${"0".repeat(64)}`,
+  choice: "approve",
+  text: null,
+  input: "interactive",
+  bare: false,
+} as const;

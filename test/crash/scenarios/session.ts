@@ -73,6 +73,8 @@ const tardy: Scenario = {
         return step(one, 2);
       }),
     );
+    // Pi is in it, whatever becomes of the server, and says so when it returns.
+    pi.file.turn = { turnId: "turn-2", activeMs: 0 };
     await pi.do("its second turn", (one) => begin(one, "turn-2", second.messageId));
     await withTime(stage, 61_000, () =>
       stage.until("the end of its time", (world) => runOf(world, runId).run.finishedAt !== null),

@@ -1,6 +1,7 @@
 import type { Case } from "./case.ts";
 import { ends } from "./ends.ts";
 import { fences } from "./fences.ts";
+import { limits } from "./limits.ts";
 import { kills } from "./kills.ts";
 import { implementing } from "./implementing.ts";
 import { sessions } from "./sessions.ts";
@@ -13,6 +14,7 @@ import { whole } from "./whole.ts";
 export const CASES: readonly Case[] = [
   ...kills,
   ...survive,
+  ...limits,
   ...terminal,
   ...sessions,
   ...implementing,

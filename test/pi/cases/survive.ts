@@ -39,7 +39,7 @@ async function assertOnce(session: PiRpc, steps: number): Promise<void> {
   );
 }
 
-async function approve({ client }: World, session: PiRpc): Promise<void> {
+export async function approve({ client }: World, session: PiRpc): Promise<void> {
   await session.message("decision");
   const { decisions } = await client.call("decision.list", { all: false });
   const fingerprint = decisions[0]?.fingerprint ?? assert.fail("no decision");

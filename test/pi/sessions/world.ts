@@ -47,6 +47,19 @@ export default defineWorkflow({
 });
 `;
 
+const BRIEF = `
+import { agent, defineWorkflow, notify } from "holdpoint";
+export default defineWorkflow({
+  name: "brief",
+  startAt: "tell",
+  nodes: {
+    tell: notify({ kind: "progress", message: () => "It begins." }),
+    plan: agent({ prompt: () => "Make a plan.", expectedOutput: "A plan.", timeoutMs: 1500 }),
+  },
+  edges: [{ from: "tell", to: "plan" }],
+});
+`;
+
 const QUICK = `
 import { compute, defineWorkflow } from "holdpoint";
 export default defineWorkflow({
@@ -94,6 +107,7 @@ export async function inWorld(
     mkdirSync(folder, { recursive: true });
     writeFileSync(`${folder}/deploy.workflow.ts`, DEPLOY);
     writeFileSync(`${folder}/quick.workflow.ts`, QUICK);
+    writeFileSync(`${folder}/brief.workflow.ts`, BRIEF);
     const server = await startServer(scope, home);
     const from = await client(scope, home);
     await use({

@@ -106,6 +106,27 @@ describe("messages into a session", () => {
     await allThere(await open(), run);
   });
 
+  it("are not held up by one that waits for the file of its session only, and keep their order", async () => {
+    file.durable = false;
+    const session = await open();
+    const run = await start();
+    await waits(run);
+    await session.has("step");
+    expect(file.entries.map(({ delivery }) => delivery.customType)).toEqual([
+      "holdpoint-notification",
+      "holdpoint-step",
+    ]);
+    await world.until(
+      run,
+      ({ effects }) => effects.every(({ attempts, status }) => status === "pending" && attempts > 0),
+      "no receipt",
+    );
+    file.durable = true;
+    await session.branch();
+    await allThere(session, run);
+    expect(file.entries).toHaveLength(2);
+  });
+
   it("count once the session has a file", async () => {
     file.durable = false;
     const session = await open();

@@ -235,6 +235,8 @@ describe("an agent step in a session", () => {
 describe("a run that is started within a turn", () => {
   it("is reserved at once, and begins when that turn has ended", async () => {
     const turn = await session.beginTurn(null);
+    // Nothing else makes the view anew any more.
+    await session.until(() => session.view?.openTurn?.turnId === turn, "the turn");
     const run = await start("plan", turn);
     await session.until(() => session.view?.run?.reserved === true, "the reservation");
     expect((await world.view(run)).run).toMatchObject({ steps: 0, currentNode: null });
@@ -244,11 +246,22 @@ describe("a run that is started within a turn", () => {
     expect(step.text).toContain("Plan it.");
   });
 
-  it("begins when its session is gone", async () => {
+  it("begins when its session has parted", async () => {
     const turn = await session.beginTurn(null);
     const run = await start("plan", turn);
-    session.kill();
+    session.bye();
     await world.until(run, ({ run: { status } }) => status === "waiting", "its first step");
+  });
+
+  it("is reserved too when a turn restarts it", async () => {
+    const run = await start();
+    await world.call("run.cancel", { run, reason: null });
+    const turn = await session.beginTurn(null);
+    const { result } = await world.call("run.restart", { run, reason: null, within: { session: "s-1", turn } });
+    await session.until(() => session.view?.run?.reserved === true, "the reservation");
+    expect(session.view?.run?.summary.runId).toBe(result.runId);
+    await session.endTurn(turn);
+    await world.until(result.runId, ({ run: { status } }) => status === "waiting", "its first step");
   });
 });
 

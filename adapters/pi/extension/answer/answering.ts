@@ -14,7 +14,7 @@ import type { Link } from "../link/link.ts";
 import type { PiContext } from "../pi-api.ts";
 import type { Service } from "../service.ts";
 import { Dialogs, type Chosen } from "./dialog.ts";
-import { planAnswer } from "./plan.ts";
+import { isCheckpoint, isUnfound, planAnswer, type Plan } from "./plan.ts";
 
 /** Where an answer came from, as the adapter judges it. */
 type Input = "interactive" | "rpc" | "dialog";
@@ -33,6 +33,8 @@ export interface AnsweringHost {
 export class Answering {
   readonly #host: AnsweringHost;
   readonly #dialogs: Dialogs;
+  /** Wakes who waits for a view. */
+  #viewed: () => void = () => {};
 
   constructor(host: AnsweringHost) {
     this.#host = host;
@@ -40,6 +42,7 @@ export class Answering {
   }
 
   see(view: SessionView): void {
+    this.#viewed();
     this.#dialogs.see(view);
   }
 
@@ -47,7 +50,7 @@ export class Answering {
   async line({ context, line, source }: CommandRequest): Promise<string> {
     // Nothing that was not given by a person may answer, and a dialog on behalf of a program would only surprise one.
     if (source === "extension" || source === "unknown") throw new Refusal(words.answers.notTyped);
-    const plan = planAnswer(line, this.#host.view()?.decisions ?? [], this.#host.now());
+    const plan = await this.#plan(line);
     switch (plan.kind) {
       case "refuse":
         throw new Refusal(plan.text);
@@ -61,10 +64,23 @@ export class Answering {
     }
   }
 
+  /** A card may be read a moment before the view that tells of it is here: what cannot be found is waited for, a little while. */
+  async #plan(line: string): Promise<Plan> {
+    const { life, now, view } = this.#host;
+    // When the person gave it: how long a card had stood there is not a matter of our waiting.
+    const given = now();
+    const until = performance.now() + PI_ANSWER.viewMs;
+    for (;;) {
+      const plan = planAnswer(line, view()?.decisions ?? [], given);
+      const left = until - performance.now();
+      if (!isUnfound(plan) || left <= 0 || life.over) return plan;
+      await Promise.race([life.pause(left), new Promise<void>((resolve) => (this.#viewed = resolve))]);
+    }
+  }
+
   /** A checkpoint of a run, or a decision that is not this session's. */
   async #elsewhere(reference: string, rest: string): Promise<string> {
-    if (reference.startsWith("c-") || rest.startsWith("{"))
-      return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
+    if (isCheckpoint(reference, rest)) return this.#host.actions.answerCheckpoint(reference, jsonOrText(rest));
     const { decisions } = await this.#host.service.call("decision.list", { all: true });
     const known = decisions.find(
       ({ decisionId, fingerprint }) => reference === fingerprint || reference === decisionId,
@@ -91,16 +107,9 @@ export class Answering {
     // An answer must not be given long after the person gave it: what they saw may have changed.
     if (!(await this.#host.link.whenLive(PI_ANSWER.linkMs))) throw new Refusal(words.noLink);
     const eventId = `pi-${randomUUID()}`;
-    const reply = await this.#host.link.ask({
-      type: "answer",
-      eventId,
-      decisionId,
-      requestDigest: card.requestDigest,
-      choice,
-      text,
-      input,
-      bare,
-    });
+    const { requestDigest } = card;
+    const answer = { type: "answer", eventId, decisionId, requestDigest, choice, text, input, bare } as const;
+    const reply = await this.#host.link.ask(answer, PI_ANSWER.linkMs);
     return reply.error === null ? reply.text : `${reply.text} ${reply.error.remedy}`;
   }
 }

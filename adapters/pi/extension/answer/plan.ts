@@ -23,7 +23,18 @@ export type Plan =
   | { readonly kind: "ask"; readonly decision: SessionDecision }
   /** It names something that this session does not have. */
   | { readonly kind: "elsewhere"; readonly reference: string; readonly rest: string }
-  | { readonly kind: "refuse"; readonly text: string };
+  | { readonly kind: "refuse"; readonly text: string; readonly unfound?: true };
+
+/** Whether a plan may become another one with the next view: what it is about is not known here. */
+export function isUnfound(plan: Plan): boolean {
+  // A checkpoint is never in a view.
+  if (plan.kind === "elsewhere") return !isCheckpoint(plan.reference, plan.rest);
+  return plan.kind === "refuse" && plan.unfound === true;
+}
+
+export function isCheckpoint(reference: string, rest: string): boolean {
+  return reference.startsWith("c-") || rest.startsWith("{");
+}
 
 /**
  * @param line what follows `/workflow answer`
@@ -34,7 +45,7 @@ export function planAnswer(line: string, decisions: readonly SessionDecision[], 
   const pending = decisions.filter(({ state }) => state.status.kind === "pending");
   if (first === "") {
     const [only, second] = pending;
-    if (only === undefined) return refuse(words.nothingPending);
+    if (only === undefined) return { kind: "refuse", text: words.nothingPending, unfound: true };
     return second === undefined ? { kind: "ask", decision: only } : refuse(several(pending));
   }
   const named = decisions.find(({ decisionId, fingerprint }) => first === fingerprint || first === decisionId);

@@ -2,6 +2,7 @@
  * The link of a session to the Pi adapter: connects, waits for the view, reports the branch, and only then reports turns and
  * takes deliveries; comes back by itself after a loss, with growing waits. What must not be lost is kept until its reply.
  */
+import { piCommands as words } from "../../../../renderers/text/en.ts";
 import { cutToUnits } from "../../../../src/contracts/decision/graphemes.ts";
 import { isHoldpointError } from "../../../../src/contracts/errors.ts";
 import { PI_CONNECT, PI_LINK } from "../../../../src/contracts/limits.ts";
@@ -25,6 +26,8 @@ export interface LinkHost {
   readonly socketPath: () => Promise<string>;
   readonly hello: (context: PiContext) => Hello;
   readonly onView: (view: SessionView) => void;
+  /** The turn that is under way, with its time so far. */
+  readonly openTurn: () => { readonly turnId: string; readonly activeMs: number } | null;
   readonly onState: (state: LinkState, why?: string) => void;
   /** The text that the end of a turn carries to the server, if the step's contract asks for it. */
   readonly textOf: (report: TurnReport) => string | null;
@@ -35,6 +38,8 @@ export interface LinkHost {
 interface Pending {
   readonly asking: Asking;
   readonly resolve: (reply: Reply) => void;
+  /** It is not sent (again) after this, by the monotonic clock. */
+  readonly until: number;
   sent: boolean;
   /** Connections that were lost over it. */
   losses: number;
@@ -96,11 +101,20 @@ export class Link {
     }
   }
 
-  /** Asks now or as soon as there is a link. Resolves with the reply; without one it waits for as long as the life lasts. */
-  ask(asking: Asking): Promise<Reply> {
+  /**
+   * Asks now or as soon as there is a link. Resolves with the reply; without one it waits for as long as the life lasts, or with `withinMs` no longer
+   * than that for a link: then it is not sent any more, and the reply is a refusal that says so.
+   */
+  ask(asking: Asking, withinMs?: number): Promise<Reply> {
     return new Promise((resolve) => {
-      this.#pending.push({ asking, resolve, sent: false, losses: 0 });
+      const until = withinMs === undefined ? Infinity : performance.now() + withinMs;
+      const pending: Pending = { asking, resolve, until, sent: false, losses: 0 };
+      this.#pending.push(pending);
       this.#flush();
+      if (withinMs !== undefined)
+        this.#host.life.after(withinMs, "an answer that waits", () => {
+          if (!pending.sent && this.#pending.includes(pending)) this.#settle(pending, tooLate(pending));
+        });
     });
   }
 
@@ -114,6 +128,7 @@ export class Link {
             stop: report.end.stop,
             error: report.end.error?.slice(0, 2_000) ?? null,
             responseEntryId: report.end.responseEntryId,
+            activeMs: report.end.activeMs,
             text: cutToLink(this.#host.textOf(report)),
           }
         : { type: "turn.start", turnId: report.start.turnId, cause };
@@ -204,7 +219,8 @@ export class Link {
         (error: unknown) => {
           // After a loss it is sent again. What cannot be sent (too large), or ends every connection, is given up.
           pending.losses += 1;
-          if (!conversation.closed || pending.losses >= PI_CONNECT.losses) this.#settle(pending, refusal(error));
+          if (performance.now() > pending.until) this.#settle(pending, tooLate(pending));
+          else if (!conversation.closed || pending.losses >= PI_CONNECT.losses) this.#settle(pending, refusal(error));
         },
       );
     }
@@ -219,13 +235,19 @@ export class Link {
   #branchOf(context: PiContext): Asking {
     const standing: Standing = this.#host.standing.now(context);
     const leaf = context.sessionManager.getLeafId();
-    return { type: "branch", full: true, seen: seenIn(context.sessionManager, PI_LINK.seen), leaf, ...standing };
+    const seen = seenIn(context.sessionManager, PI_LINK.seen);
+    return { type: "branch", full: true, seen, leaf, turn: this.#host.openTurn(), ...standing };
   }
 }
 
 /** A text that is too long for its step is so after the cut too; the end of the turn must arrive. */
 function cutToLink(text: string | null): string | null {
   return text === null ? null : cutToUnits(text, PI_LINK.textChars);
+}
+
+/** What was sent and lost may have arrived: the view tells. */
+function tooLate({ losses }: Pending): Reply {
+  return refusal(losses === 0 ? words.answers.notSent : words.answers.maybeSent);
 }
 
 function refusal(error: unknown): Reply {
