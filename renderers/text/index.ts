@@ -2,11 +2,14 @@
 // one is added here and in src/contracts/language.ts.
 
 import type { Language } from "../../src/contracts/language.ts";
+import * as de from "./de.ts";
 import * as en from "./en.ts";
 
-export type Words = typeof en;
+/** Texts, and functions that make them; a language may not differ in anything else. */
+export type Words = Spoken<typeof en>;
+type Spoken<T> = { readonly [K in keyof T]: T[K] extends string ? string : T[K] };
 
-const WORDS: Readonly<Record<Language, Words>> = { en };
+const WORDS: Readonly<Record<Language, Words>> = { de, en };
 
 /** The words of a language; those of the first where none is named. */
 export function wordsIn(language: Language | undefined): Words {

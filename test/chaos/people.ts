@@ -2,13 +2,7 @@
  * The people in the chats of a chaos run: they press what can be pressed, sometimes twice, answer questions for text, say truthfully whether
  * a card arrived, and a stranger talks as well. What they do follows from a seed and from what they see.
  */
-import {
-  buttonsOf,
-  visibleMessages,
-  type LedgerMessage,
-  type Sim,
-  type SimState,
-} from "../../adapters/telegram/sim/index.ts";
+import { visibleMessages, type LedgerMessage, type Sim, type SimState } from "../../adapters/telegram/sim/index.ts";
 import { liveButtons } from "../harness/index.ts";
 import { MEMBERS_OF_ALL, STRANGER, type Member } from "./plan.ts";
 import type { Random } from "./random.ts";
@@ -111,20 +105,21 @@ function wanted(
   return listed === undefined || message.text.includes("shown again") ? undefined : { label: listed, about: "list" };
 }
 
-/** What "Did it arrive?" is asked about stands in its text; the others look whether a message of that name is there. */
+/** What "Did it arrive?" is asked about stands in its text; the others look whether a message with that name and its buttons is there. */
 function arrived(ledger: SimState, chats: readonly number[], question: LedgerMessage): boolean {
   const name = nameIn(question.text);
+  if (name === undefined) throw new Error(`a question names nothing: ${question.text}`);
   return chats
     .filter((chat) => chat !== question.chatId)
-    .some((chat) =>
-      visibleMessages(ledger, chat).some(
-        (message) => message.from === "bot" && name !== undefined && nameIn(message.text) === name && isCard(message),
-      ),
-    );
+    .some((chat) => visibleMessages(ledger, chat).some((message) => message.from === "bot" && isAsked(message, name)));
 }
 
-function isCard(message: LedgerMessage): boolean {
-  return message.versions.length > 0 || buttonsOf(message).length > 0;
+/** Whether a message is, or was, the card or the alert of this name; a question about it is not. */
+function isAsked(message: LedgerMessage, name: string): boolean {
+  return [...message.versions, message].some(
+    ({ buttons, text }) =>
+      text.includes(`${name}:`) && buttons.flat().some((button) => /^(Approve|Acknowledge)/.test(button.text)),
+  );
 }
 
 /** The name of the first decision or alert in a text: "Q12-3" or "A12-7". */

@@ -63,8 +63,8 @@ describe("a configuration", () => {
   test.each([
     [{ person: { timeZone: "Mars/Olympus" } }, 'people.ann.timeZone "Mars/Olympus" is not an IANA time zone'],
     [{ audience: { timeZone: "CEST!" } }, 'audiences.ops.timeZone "CEST!" is not an IANA time zone'],
-    [{ person: { language: "tlh" } }, 'people.ann.language: there are no words in "tlh" yet; known: en'],
-    [{ top: { language: "de" } }, 'language: there are no words in "de" yet; known: en'],
+    [{ person: { language: "tlh" } }, 'people.ann.language: there are no words in "tlh" yet; known: en, de'],
+    [{ top: { language: "fr" } }, 'language: there are no words in "fr" yet; known: en, de'],
   ])("with %j is refused, and says where", (change, message) => {
     expect(() => parseConfig(config(change), "config.json")).toThrow(message);
   });

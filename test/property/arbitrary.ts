@@ -3,6 +3,7 @@
 import fc from "fast-check";
 
 import type { CardModel, CardState, PresentationBlock } from "../../src/contracts/decision/index.ts";
+import { LANGUAGES } from "../../src/contracts/language.ts";
 import { DECISION } from "../../src/contracts/limits.ts";
 import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
 
@@ -91,6 +92,7 @@ const cardWith = (blocks: fc.Arbitrary<PresentationBlock>): fc.Arbitrary<CardMod
       workflowName: text({ lines: false, max: 200 }),
       defaultLabel: fc.option(text({ lines: false, max: DECISION.labelUnits }), { nil: undefined }),
       hours: fc.option(fc.integer({ min: 1, max: 5_000 }), { nil: undefined }),
+      language: fc.constantFrom(...LANGUAGES),
     })
     .map(({ blocks: list, defaultLabel, hours, summary, ...rest }) => ({
       ...without(exampleCard(), ["deadlineAt", "defaultLabel"]),

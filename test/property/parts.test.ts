@@ -12,8 +12,9 @@ import {
   partsProblem,
   type CardModel,
 } from "../../src/contracts/decision/index.ts";
+import { LANGUAGES } from "../../src/contracts/language.ts";
 import { DECISION, TELEGRAM } from "../../src/contracts/limits.ts";
-import { bodyOf, renderCard, renderDocument, renderReply } from "../../renderers/telegram/index.ts";
+import { bodyOf, renderCard, renderDocument, renderReply, wordsIn } from "../../renderers/telegram/index.ts";
 import { displayWidth, renderTerminalCard } from "../../renderers/terminal/index.ts";
 import { replyCodeSchema, type ReplyCode } from "../../src/contracts/decision/index.ts";
 import { NOON } from "../decision/examples.ts";
@@ -119,7 +120,9 @@ describe("parts", () => {
         for (const part of [pending, settled]) {
           expect(part?.text.length).toBeLessThanOrEqual(TELEGRAM.messageUnits);
           expect(wellFormed(part?.text ?? "")).toBe(true);
-          expect(part?.text).toContain(document === "sent" ? `${model.fingerprint}.txt` : "Read it on the server");
+          expect(part?.text).toContain(
+            document === "sent" ? `${model.fingerprint}.txt` : `: holdpoint decisions ${model.fingerprint}`,
+          );
         }
         const whole = renderDocument(model).text;
         expect(whole).toContain(body);
@@ -165,11 +168,12 @@ describe("parts", () => {
     fc.assert(
       fc.property(card, state, (model, how) => {
         const parts = renderCard(model, how);
+        const { partOf } = wordsIn(model.language);
         for (const part of parts) {
           const first = part.text.slice(0, part.text.indexOf("\n"));
           expect(first.length).toBeLessThanOrEqual(TELEGRAM.statusUnits);
           if (part.of > 1)
-            expect(first.endsWith(` \u00b7 part ${part.index}/${part.of} \u00b7 ${model.fingerprint}`)).toBe(true);
+            expect(first.endsWith(` \u00b7 ${partOf(part.index, part.of)} \u00b7 ${model.fingerprint}`)).toBe(true);
           if (part.index < part.of) expect(part.buttons).toEqual([]);
         }
         const buttons = parts.at(-1)?.buttons.flat() ?? [];
@@ -290,9 +294,9 @@ test("every reply fits into one message and every toast is inert, whatever the v
         },
         { code: "escalated", audience: wild, names: [wild, long], cause: "silence", askedAt: NOON, at: NOON },
       ];
-      for (const value of values) {
+      for (const [value, language] of values.flatMap((one) => LANGUAGES.map((spoken) => [one, spoken] as const))) {
         const code = replyCodeSchema.parse(value);
-        const { entities, text: shown } = renderReply(code, { timeZone: "Europe/Berlin", reference: NOON });
+        const { entities, text: shown } = renderReply(code, { timeZone: "Europe/Berlin", language, reference: NOON });
         expect(shown.length).toBeLessThanOrEqual(TELEGRAM.messageUnits);
         expect(inert(shown, { lines: true })).toBe(shown);
         for (const { length, offset } of entities) expect(offset + length).toBeLessThanOrEqual(shown.length);

@@ -10,6 +10,7 @@ import {
   operatorActionSchema,
   type OperatorReply,
 } from "../../src/contracts/decision/operator-codes.ts";
+import { LANGUAGES } from "../../src/contracts/language.ts";
 import { OPERATOR, TELEGRAM } from "../../src/contracts/limits.ts";
 import { renderReply } from "../../renderers/telegram/index.ts";
 import { ackText, commandDescription } from "../../renderers/text/en.ts";
@@ -243,10 +244,14 @@ test("whatever the titles, an answer is one inert message with sound marks, and 
         { code: "buttonOfOther" },
       ];
       expect(new Set(replies.map(({ code }) => code)).size).toBe(OPERATOR_REPLIES.length);
-      for (const code of replies) {
-        const { entities, text: shown } = renderReply(replyCodeSchema.parse(code), clock, {
-          used: many((item) => ({ action: "showAgain", item, by: text, at: NOON }) as const),
-        });
+      for (const [code, language] of replies.flatMap((one) => LANGUAGES.map((spoken) => [one, spoken] as const))) {
+        const { entities, text: shown } = renderReply(
+          replyCodeSchema.parse(code),
+          { ...clock, language },
+          {
+            used: many((item) => ({ action: "showAgain", item, by: text, at: NOON }) as const),
+          },
+        );
         expect(shown.length).toBeLessThanOrEqual(TELEGRAM.messageUnits);
         // Short by construction: nothing of a page is cut away.
         expect(shown.endsWith(".")).toBe(true);

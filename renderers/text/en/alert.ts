@@ -7,21 +7,17 @@ import type {
   AlertName,
   AlertOrigin,
   Condition,
-  Severity,
 } from "../../../src/contracts/alert.ts";
 import type { AlertReply } from "../../../src/contracts/decision/alert-codes.ts";
-import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
 import { inert } from "../../../src/contracts/decision/inert.ts";
 import { ALERT, MONITOR } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
+import { fitting, GLYPH, glyphOf, isReport, markOf, OVER, subjectOf, worst, type Kind, type Member } from "../shape.ts";
 import { originLine } from "./card.ts";
 import { findingPhrase } from "./findings.ts";
 import { notificationGlyph } from "./notification.ts";
 import { clock, day, duration } from "./time.ts";
 import { byName, CUT, quote, short, upperFirst } from "./words.ts";
-
-type Kind<K extends AlertModel["kind"]> = Extract<AlertModel, { kind: K }>;
-type Member = Kind<"digest">["members"][number];
 
 const CONDITION: Readonly<Record<Condition, { readonly is: string; readonly over: string }>> = {
   down: { is: "down", over: "up again" },
@@ -32,26 +28,11 @@ const CONDITION: Readonly<Record<Condition, { readonly is: string; readonly over
   unstable: { is: "unstable", over: "stable again" },
 };
 
-const GLYPH: Readonly<Record<Severity, string>> = {
-  critical: "\u{1F534}",
-  warning: "\u26a0\ufe0f",
-  info: "\u2139\ufe0f",
-};
-const UNSTABLE = "\u{1F7E0}";
-const OVER = "\u{1F7E2}";
-
-const subjectOf = ({ subject }: AlertName): string => short(subject, ALERT.subjectUnits);
-
 /** "shop.example is down", or the author's own sentence. */
 export function alertTitle(alert: AlertName): string {
   const { condition, title } = alert;
   if (title !== null) return short(title, ALERT.titleUnits);
   return condition === null ? subjectOf(alert) : `${subjectOf(alert)} is ${CONDITION[condition].is}`;
-}
-
-function glyphOf({ condition, severity, state }: AlertName & { readonly state: Member["state"] }): string {
-  if (state === "recovered") return OVER;
-  return state === "flapping" || condition === "unstable" ? UNSTABLE : GLYPH[severity];
 }
 
 /** The first line of a message, without and with its glyph apart: only the words are marked. */
@@ -90,11 +71,6 @@ export function alertHeading(alert: AlertModel): {
   }
 }
 
-function worst(members: readonly Member[]): Severity {
-  const open = members.filter(({ state }) => state !== "recovered");
-  return open.some(({ severity }) => severity === "critical") ? "critical" : "warning";
-}
-
 function overTitle(alert: Kind<"closing">): string {
   const { condition, over } = alert;
   if (over !== null) return short(over, ALERT.titleUnits);
@@ -122,24 +98,6 @@ function repairLine({ by, error, repair, run }: Extract<AlertLine, { repair: unk
   return repair === "wanted" ? `A repair is wanted${who}.` : `Repair started${who}: run ${short(run ?? "", CUT.run)}.`;
 }
 
-/** What a workflow reports is its own story, and no condition of something outside. */
-function isReport({ origin: given }: { readonly origin?: AlertOrigin | undefined }): boolean {
-  return given?.kind === "workflow";
-}
-
-/** Made visible, a text may be much longer than it was; together they keep within one message. */
-function linesOf(lines: readonly AlertLine[]): Phrase[] {
-  const phrases: Phrase[] = [];
-  let room: number = ALERT.linesUnits;
-  for (const line of lines) {
-    const phrase = alertLine(line).map((piece) => (typeof piece === "string" ? cutToUnits(piece, room) : piece));
-    phrases.push(phrase);
-    room -= phrase.reduce((sum, piece) => sum + (typeof piece === "string" ? piece.length : 20), 1);
-    if (room < 1) break;
-  }
-  return phrases;
-}
-
 /** The lines under the first one. */
 export function alertBody(alert: AlertModel): Phrase[] {
   const repeat: Phrase[] =
@@ -152,11 +110,11 @@ export function alertBody(alert: AlertModel): Phrase[] {
 function bodyOf(alert: AlertModel): Phrase[] {
   switch (alert.kind) {
     case "card":
-      return [...linesOf(alert.lines), ...standing(alert), ...doneLines(alert), ...origin(alert.origin)];
+      return [...fitting(alert.lines, alertLine), ...standing(alert), ...doneLines(alert), ...origin(alert.origin)];
     case "closing":
       return isReport(alert)
-        ? [...linesOf(alert.lines), ...origin(alert.origin)]
-        : [span(alert), ...unstable(alert), ...linesOf(alert.lines)];
+        ? [...fitting(alert.lines, alertLine), ...origin(alert.origin)]
+        : [span(alert), ...unstable(alert), ...fitting(alert.lines, alertLine)];
     case "reminder":
       return [reminder(alert)];
     case "digest":
@@ -239,8 +197,7 @@ function reminder({ at, last, number, since, snoozeOver }: Kind<"reminder">): Ph
 /** One member of a list; `units` is the room that its name may take. */
 export function memberLine(member: Member, units: number): string {
   const name = member.state === "flapping" ? `${subjectOf(member)} keeps changing` : alertTitle(member);
-  const mark = member.state === "recovered" ? "" : member.acknowledged ? " \u2713" : member.snoozed ? " \u{1F4A4}" : "";
-  return `${glyphOf(member)} ${short(name, units)}${mark}`;
+  return `${glyphOf(member)} ${short(name, units)}${markOf(member)}`;
 }
 
 const BUTTON: Readonly<Record<AlertAction, string>> = {

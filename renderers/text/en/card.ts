@@ -4,6 +4,7 @@ import type { CardNotes, CardStatus, CardStory } from "../../../src/contracts/de
 import { cutToUnits } from "../../../src/contracts/decision/graphemes.ts";
 import { TELEGRAM } from "../../../src/contracts/limits.ts";
 import type { Phrase } from "../phrase.ts";
+import { shownNames } from "../shape.ts";
 import { escalationLine } from "./notices.ts";
 import { clock, day } from "./time.ts";
 import { byName, CUT, lowerFirst, outcome, place, quote, sentence, short } from "./words.ts";
@@ -64,19 +65,12 @@ export function untilPhrase(at: number, defaultLabel: string | undefined): Phras
 /** Who may answer, for a chat in which others read along. As many names as fit a line or two. */
 export function askedLine(names: readonly string[]): string {
   if (names.length === 0) return "For whoever is on the list.";
-  const shown: string[] = [];
-  for (const name of names.map((one) => short(one, CUT.name))) {
-    if (shown.join(", ").length + name.length > ASKED_UNITS) break;
-    shown.push(name);
-  }
+  const shown = shownNames(names);
   const rest = names.length - shown.length;
   if (rest > 0) return `For ${shown.join(", ")} and ${rest} more.`;
   const last = shown.pop() ?? "";
   return `For ${shown.length === 0 ? last : `${shown.join(", ")} or ${last}`}.`;
 }
-
-/** Of the names that a card lists. */
-const ASKED_UNITS = 100;
 
 /** Stands for a content that is kept out of chats. */
 export function withheldLine(fingerprint: string): string {

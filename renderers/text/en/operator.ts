@@ -10,6 +10,7 @@ import type {
 import { OPERATOR } from "../../../src/contracts/limits.ts";
 import type { RunStatus } from "../../../src/contracts/run-status.ts";
 import type { Phrase } from "../phrase.ts";
+import { bullet, lines } from "../shape.ts";
 import { memberLine } from "./alert.ts";
 import { findingPhrase } from "./findings.ts";
 import { clock } from "./time.ts";
@@ -161,8 +162,6 @@ function runLine({ run, status, title, workflow }: Run): string {
   return `${short(run, CUT.run)} \u00b7 ${short(workflow, CUT.workflow)}${named}: ${STATUS[status]}`;
 }
 
-const bullet = (text: string): string => `\u2022 ${text}`;
-const lines = (first: string, rest: readonly string[]): string => [first, ...rest].join("\n");
 const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
 function statusPhrase(code: Reply<"serviceStatus">): Phrase {

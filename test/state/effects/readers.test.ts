@@ -1,5 +1,6 @@
-/** In which zone a message is written, by the configuration of the moment at which it goes out. */
+/** In which zone and language a message is written, by the configuration of the moment at which it goes out. */
 import { describe, expect, it } from "vitest";
+import { renderCard } from "../../../renderers/telegram/index.ts";
 import type { Access } from "../../../src/state/decisions/access.ts";
 import { ACCESS, ANN, cardOf, MAIN, OPS, replyOf, World } from "../decisions/fixture.ts";
 
@@ -23,6 +24,35 @@ describe("a card", () => {
     expect(cards.map((card) => [card.destination, cardOf(card).card.timeZone])).toEqual([
       [`${MAIN}/${ANN}`, "America/Lima"],
       [`${MAIN}/${OPS}`, "Europe/Lisbon"],
+    ]);
+  });
+
+  it("speaks the person's language in a chat with them alone, and the audience's in a group, also in its edits", async () => {
+    const world = await World.open();
+    world.access = {
+      ...ZONED,
+      people: { ...ZONED.people, ann: { name: "Ann", telegram: [ANN], language: "de" } },
+      audiences: { ops: { ...(ZONED.audiences["ops"] as typeof ops), language: "en" } },
+    };
+    const asked = await world.ask();
+    const cards = await world.drain();
+    await world.answer(asked, "approve");
+    const edits = (await world.drain()).filter(({ op }) => op === "edit");
+    const shown = [...cards, ...edits].map((frame) => {
+      const { card, state } = cardOf(frame);
+      return [
+        frame.op,
+        card.language,
+        renderCard(card, state)
+          .at(-1)
+          ?.text.match(/Lauf|run /)?.[0],
+      ];
+    });
+    expect(shown).toEqual([
+      ["post", "de", "Lauf"],
+      ["post", "en", "run "],
+      ["edit", "de", "Lauf"],
+      ["edit", "en", "run "],
     ]);
   });
 
