@@ -39,11 +39,11 @@ export async function soak(
       const random = generator(seed);
       const sessions = Array.from({ length: SESSIONS }, (_, index) => new SoakSession(world, `soak-${index}`));
       world.scope.add(() => world.client.call("server.stop", {}).catch(() => undefined));
-      let over = false;
+      const over = new AbortController();
       const killing = (async () => {
-        while (!over) {
+        while (!over.signal.aborted) {
           await sleep(KILL_MS.least + random() * (KILL_MS.most - KILL_MS.least));
-          if (over) return;
+          if (over.signal.aborted) return;
           kills += 1;
           const which = random();
           const session = sessions[Math.floor(random() * SESSIONS)] as SoakSession;
@@ -66,7 +66,7 @@ export async function soak(
       await Promise.all(
         sessions.map((session, index) => lane(session, Math.floor((total + SESSIONS - 1 - index) / SESSIONS))),
       );
-      over = true;
+      over.abort();
       await killing;
       for (const session of sessions) violations.push(...(await session.check()));
     });

@@ -14,7 +14,7 @@ function literal(): Script {
   let began = false;
   return ({ last, messages }) => {
     const system = messages.find(({ role }) => role === "system")?.text ?? "";
-    if (/^watch this PR every 30 minutes/.test(last)) {
+    if (last.startsWith("watch this PR every 30 minutes")) {
       const path = /<description>Watch something[\s\S]*?<location>([^<]+)<\/location>/.exec(system)?.[1];
       return path === undefined ? { text: "no skill" } : { calls: [{ name: "read", args: { path } }] };
     }
