@@ -1,12 +1,15 @@
 /**
  * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi`, after `--` also `--json`,
- * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi).
+ * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi), `--list` (what is covered where), `--full` (also the soak; `--runs N`,
+ * `--seed N`).
  * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
  */
 import { writeFileSync } from "node:fs";
 import { CASES } from "./cases/index.ts";
 import { installPi } from "./install.ts";
 import { MockServer } from "./mock-model.ts";
+import { coverage } from "./coverage.ts";
+import { soak, type SoakResult } from "./soak.ts";
 import { Stage } from "./stage.ts";
 
 const option = (name: string): string | undefined =>
@@ -30,6 +33,12 @@ const LANES = 3;
 const chosen = CASES.filter(({ name }) => only === undefined || name.includes(only));
 const failures: { name: string; error: string }[] = [];
 let passed = 0;
+let soaked: SoakResult | undefined;
+
+if (process.argv.includes("--list")) {
+  process.stdout.write(`${coverage().join("\n")}\n`);
+  process.exit(0);
+}
 
 const installed = installPi(say, option("--cli"));
 if (installed.ok) {
@@ -63,6 +72,13 @@ if (installed.ok) {
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
+  if (process.argv.includes("--full"))
+    soaked = await soak(installed.command, server, {
+      total: Number(option("--runs") ?? 200),
+      seed: Number(option("--seed") ?? 1),
+      say,
+    });
+  for (const violation of soaked?.violations ?? []) say(`VIOLATION ${violation}`);
   await server.stop();
 } else {
   say("");
@@ -70,11 +86,15 @@ if (installed.ok) {
   say(`         ${installed.reason}`);
 }
 
-const failed = failures.length + (chosen.length === 0 ? 1 : 0);
+const violations = soaked?.violations ?? [];
+const failed = failures.length + (chosen.length === 0 && soaked === undefined ? 1 : 0);
 const skipped = installed.ok ? 0 : chosen.length;
 const reason = installed.ok ? undefined : installed.reason;
-const result = `${JSON.stringify({ passed, failed, skipped, reason, failures })}\n`;
+const result = `${JSON.stringify({ passed, failed, skipped, reason, failures, runs: soaked?.runs ?? 0, kills: soaked?.kills ?? 0, violations })}\n`;
 if (report !== undefined) writeFileSync(report, result);
 if (json) process.stdout.write(result);
-else say(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-process.exit(failed === 0 ? 0 : 1);
+else {
+  if (soaked !== undefined) say(`${soaked.runs} runs, ${soaked.kills} kills, ${violations.length} violations`);
+  say(`${passed} passed, ${failed} failed, ${skipped} skipped`);
+}
+process.exit(failed + violations.length === 0 ? 0 : 1);

@@ -4,6 +4,7 @@ import { fences } from "./fences.ts";
 import { limits } from "./limits.ts";
 import { kills } from "./kills.ts";
 import { implementing } from "./implementing.ts";
+import { plainly } from "./plainly.ts";
 import { sessions } from "./sessions.ts";
 import { submitting } from "./submitting.ts";
 import { survive } from "./survive.ts";
@@ -15,6 +16,7 @@ export const CASES: readonly Case[] = [
   ...kills,
   ...survive,
   ...limits,
+  ...plainly,
   ...terminal,
   ...sessions,
   ...implementing,
