@@ -17,7 +17,14 @@ const shared = [
   "test/client/**",
 ];
 /** These change folders, patch loaders or start processes: each file has a process of its own. */
-const fast = ["test/runner/**", "test/cli/**", "test/adapters/**", "test/crash/**", "test/conformance/**"];
+const fast = [
+  "test/runner/**",
+  "test/cli/**",
+  "test/adapters/**",
+  "test/crash/**",
+  "test/chaos/**",
+  "test/conformance/**",
+];
 const glob = (folders: string[]): string[] => folders.map((folder) => `${folder}/*.test.ts`);
 
 const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
