@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const fast = [
+/** Their files share a process and the modules in it, which halves the processor time: they leave no state behind. */
+const shared = [
   "test/contracts/**",
   "test/decision/**",
   "test/renderers/**",
@@ -11,10 +12,13 @@ const fast = [
   "test/builtins/**",
   "test/testing/**",
   "test/resource/**",
-  "test/runner/**",
   "test/state/**",
   "test/server/**",
   "test/client/**",
+];
+/** These change folders, patch loaders or start processes: each file has a process of its own. */
+const fast = [
+  "test/runner/**",
   "test/cli/**",
   "test/adapters/**",
   "test/crash/**",
@@ -59,6 +63,7 @@ export default defineConfig({
     // The default leaves a processor free; on two that would be one worker.
     maxWorkers: 2,
     projects: [
+      { extends: true, test: { name: "shared", include: glob(shared), isolate: false } },
       { extends: true, test: { name: "fast", include: glob(fast) } },
       {
         extends: true,

@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     report: { type: "string" },
     // More than processors: a point waits for its processes for a good part of its time.
-    lanes: { type: "string", default: "3" },
+    lanes: { type: "string", default: "5" },
   },
 });
 

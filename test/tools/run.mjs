@@ -65,7 +65,7 @@ function vitest(project) {
 
 run("build", process.execPath, [join(root, "test/tools/build.mjs")]);
 run("check", process.execPath, [join(root, "test/tools/check.mjs")]);
-for (const project of ["fast", "property", "e2e", "durability"]) vitest(project);
+for (const project of ["shared", "fast", "property", "e2e", "durability"]) vitest(project);
 if (existsSync(join(root, "test/crash/main.ts"))) {
   const report = join(temp, "crash.json");
   run(
