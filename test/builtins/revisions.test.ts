@@ -18,7 +18,7 @@ import { sha256Hex } from "../../src/contracts/ids.ts";
  * nobody can notice may change a digest here.
  */
 const DIGESTS: Readonly<Record<string, string>> = {
-  "autoimplement@1": "63f192cb48db8162210ae8e4369a06099f17ac498793b5355cfb81113e36594e",
+  "autoimplement@1": "b0ba9c6f37135608e47276678c90e7514a53f1297f930f31251db1fc9a1b0019",
   "autoplan@1": "ff2d96dce32274c725b0f198c5e0f2518f38668894aea867d58b3720b0eff12c",
   "monitor@1": "e11e26251020eaecc10a5be26eb05317a079897388933be588e1b20f461ea7f6",
   "plain-summary@1": "6978796257d8ef755178eb726f0885ef967119a0a9758b27cd69f6a46344e3f9",

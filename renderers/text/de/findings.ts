@@ -18,6 +18,7 @@ const PHASE: Readonly<Record<Extract<Finding, { code: "timeout" }>["phase"], str
   connect: "keine Verbindung",
   secure: "keine sichere Verbindung",
   answer: "keine vollst\u00e4ndige Antwort",
+  read: "keine Antwort von der Platte oder der Netzfreigabe der Datei",
   run: "der Befehl war nicht zu Ende",
 };
 
