@@ -29,8 +29,12 @@ export class CrashLog {
   }
 }
 
+/** What V8 writes among its own figures before it ends the process. */
+const OUT_OF_MEMORY = "JavaScript heap out of memory";
+
 /** The line of a diagnostic that says what happened: the first with an error's name, else the first one. */
 export function gist(diagnostic: string): string {
+  if (diagnostic.includes(OUT_OF_MEMORY)) return `out of memory (${OUT_OF_MEMORY})`;
   const lines = diagnostic
     .trim()
     .split("\n")

@@ -5,7 +5,8 @@ export const STORAGE_ERRORS = {
   notOurDatabase: {
     code: "HP701",
     when: "The database file belongs to another program, is newer, or was altered.",
-    remedy: "Move the file away, or start the version of Holdpoint that made it. It was left untouched.",
+    remedy:
+      "Start the version of Holdpoint that made it. A damaged file: move it away and put a copy made by `holdpoint state backup` in its place. It was left untouched.",
   },
   diskFull: {
     code: "HP702",
