@@ -62,6 +62,8 @@ export async function soak(
             say(`soak: ${runs} of ${total} runs, ${kills} kills`);
           } catch (error) {
             violations.push(`${session.id}: ${error instanceof Error ? error.message : String(error)}`);
+            // Its session has that run until it ends.
+            return;
           }
         }
       };
