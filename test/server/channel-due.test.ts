@@ -23,7 +23,9 @@ test("a message that becomes due while it is found not to be due is sent all the
         return found ? { type: "perform", effectId: "effect-1" } : null;
       },
     },
-    read: { channels: { nextDueAt: (_channel: string, after: number = clock.now()) => (waits && due > after ? due : null) } },
+    read: {
+      channels: { nextDueAt: (_channel: string, after: number = clock.now()) => (waits && due > after ? due : null) },
+    },
   };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const deps = { clock, log, store, access: () => null, conversations: { adapterGone() {} } };
