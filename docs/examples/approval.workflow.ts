@@ -1,4 +1,5 @@
 // A workflow to be mounted in others: it asks for approval of a plan, and leaves through one of two exits.
+// By itself: holdpoint run docs/examples/approval.workflow.ts --input '{"title":"Move the database","steps":["stop","copy","start"]}'
 import {
   choice,
   compute,

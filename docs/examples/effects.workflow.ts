@@ -1,4 +1,5 @@
 // The three effect contracts: repeat with a key, look first, or ask a person after an interruption.
+// holdpoint run docs/examples/effects.workflow.ts --input '{"folder":"/tmp/outside","version":"4.12.0"}'
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -10,17 +11,20 @@ import {
   outcomeUnknown,
   type NodeContext,
 } from "holdpoint";
+import { z } from "zod";
 
-interface Input {
+const inputSchema = z.object({
   /** A folder that stands for the outside world. */
-  readonly folder: string;
-  readonly version: string;
-}
+  folder: z.string(),
+  version: z.string(),
+});
+type Input = z.infer<typeof inputSchema>;
 type Context = NodeContext<Input>;
 
 export default defineWorkflow({
   name: "effects",
   source: import.meta.url,
+  input: (given: Input): Input => inputSchema.parse(given),
   startAt: "prepare",
   nodes: {
     // Making a folder twice does no harm: after a crash it simply runs again.

@@ -1,4 +1,6 @@
 // The child run that asks people in chat whether a pull request shall be merged. It only asks: its resource manager merges.
+// By itself: holdpoint run docs/examples/merge-pull-request.workflow.ts \
+//   --input '{"repository":"shop/api","number":7,"title":"Round once","head":"c0ffee"}'
 import {
   choice,
   compute,
@@ -8,13 +10,15 @@ import {
   humanDecisionEdge,
   type NodeContext,
 } from "holdpoint";
+import { z } from "zod";
 
-interface Subject {
-  readonly repository: string;
-  readonly number: number;
-  readonly title: string;
-  readonly head: string;
-}
+const subjectSchema = z.object({
+  repository: z.string(),
+  number: z.number(),
+  title: z.string(),
+  head: z.string(),
+});
+type Subject = z.infer<typeof subjectSchema>;
 
 const choices = defineHumanChoices({
   merge: choice({ label: "Merge", style: "success" }),
@@ -24,7 +28,7 @@ const choices = defineHumanChoices({
 export default defineWorkflow({
   name: "merge-pull-request",
   source: import.meta.url,
-  input: (given: Subject) => given,
+  input: (given: Subject): Subject => subjectSchema.parse(given),
   startAt: "ask",
   nodes: {
     ask: humanDecision({

@@ -1,13 +1,17 @@
 // The child run that repairs a pull request whose checks fail: here it lets the code host apply its formatter; yours may use an agent.
+// By itself: holdpoint run docs/examples/repair-pull-request.workflow.ts \
+//   --input '{"api":"http://127.0.0.1:8080","repository":"shop/api","number":7,"title":"Round once","head":"c0ffee"}'
 import { action, compute, defineWorkflow, observedEffect, type NodeContext } from "holdpoint";
+import { z } from "zod";
 
-interface Subject {
-  readonly api: string;
-  readonly repository: string;
-  readonly number: number;
-  readonly title: string;
-  readonly head: string;
-}
+const subjectSchema = z.object({
+  api: z.string(),
+  repository: z.string(),
+  number: z.number(),
+  title: z.string(),
+  head: z.string(),
+});
+type Subject = z.infer<typeof subjectSchema>;
 
 function place({ api, number, repository }: Subject): string {
   return `${api}/repos/${repository}/pulls/${number}`;
@@ -17,7 +21,7 @@ export default defineWorkflow({
   name: "repair-pull-request",
   source: import.meta.url,
   title: ({ input }) => `Repair ${input.repository}#${input.number}`,
-  input: (given: Subject) => given,
+  input: (given: Subject): Subject => subjectSchema.parse(given),
   startAt: "format",
   nodes: {
     format: action({

@@ -1,13 +1,17 @@
 // Several commands in one action, a few at a time, with updates about each and about the whole.
-import { action, defineWorkflow, idempotentEffect, runCommandBatch, type BatchItem, type NodeContext } from "holdpoint";
+// holdpoint run docs/examples/verify.workflow.ts --input '{"checks":[{"id":"types","command":"npx","args":["tsc","--noEmit"]}]}'
+import { action, defineWorkflow, idempotentEffect, runCommandBatch, type NodeContext } from "holdpoint";
+import { z } from "zod";
 
-interface Input {
-  readonly checks: readonly BatchItem[];
-}
+const inputSchema = z.object({
+  checks: z.array(z.object({ id: z.string(), command: z.string(), args: z.array(z.string()).default([]) })).min(1),
+});
+type Input = z.infer<typeof inputSchema>;
 
 export default defineWorkflow({
   name: "verify",
   source: import.meta.url,
+  input: (given: z.input<typeof inputSchema>): Input => inputSchema.parse(given),
   startAt: "verify",
   nodes: {
     verify: action({

@@ -65,9 +65,7 @@ function prepareWriter(db: Database.Database): void {
   db.pragma("temp_store = MEMORY");
   // Kibibytes. A batch changes far less, and behind it is the system's own cache: 16 MB on each connection bought nothing.
   db.pragma("cache_size = -4000");
-  // Pages, 16 MB. A page that is changed again and again is copied into the file once for each checkpoint, and each checkpoint costs
-  // two syncs more: SQLite's 1000 pages are what forty continued runs change.
-  db.pragma("wal_autocheckpoint = 4000");
+  db.pragma("wal_autocheckpoint = 1000");
   db.pragma(`journal_size_limit = ${64 * 1_024 * 1_024}`);
   db.prepare("SELECT count(*) FROM schema_meta").get();
   expectPragma(db, "journal_mode", "wal");

@@ -2,7 +2,7 @@
 import type { StepReason } from "../contracts/agent-step.ts";
 import { sha256Digest } from "../contracts/canonical.ts";
 import { acceptedAnswer, type DecisionRequest, judgeInput, normalizeRequest } from "../contracts/decision/index.ts";
-import { type ErrorRecord, HoldpointError } from "../contracts/errors.ts";
+import { type ErrorRecord, HoldpointError, messageOf } from "../contracts/errors.ts";
 import type { NodeOutcome, NodeResult } from "../contracts/protocol/runner.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
 import { type SettingsActor, settingsScopeId, type SettingsVersion } from "../contracts/settings.ts";
@@ -416,10 +416,8 @@ function parsedInput(definition: WorkflowDefinition, given: unknown): JsonValue 
   try {
     return toJson(definition.input(plain), `The input of workflow "${definition.name}"`).value;
   } catch (error) {
-    throw new HoldpointError(
-      "inputInvalid",
-      `Workflow "${definition.name}" refused its input: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    throw new HoldpointError("inputInvalid", `Workflow "${definition.name}" refused its input: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

@@ -42,6 +42,19 @@ describe("examples", () => {
     }
   });
 
+  it.each([
+    ["approval", approval, /title: .*steps: /],
+    ["effects", effects, /folder: .*version: /],
+    ["verify", verify, /checks: /],
+    ["merge-pull-request", mergePull, /repository: .*number: /],
+    ["repair-pull-request", repairPull, /api: .*head: /],
+  ] as const)("%s without its input says what is missing", async (_name, workflow, missing) => {
+    // As the command line starts it, which knows no types.
+    const start = async (): Promise<unknown> =>
+      runWorkflow(workflow as Parameters<typeof runWorkflow>[0], { input: {} });
+    await expect(start()).rejects.toMatchObject({ kind: "inputInvalid", message: expect.stringMatching(missing) });
+  });
+
   it("retry: a failure goes on by its outcome, three times at most", async () => {
     const run = await runWorkflow(retry, { input: { file: "a.pdf", failures: 2 } });
     expect(run.order).toEqual(["upload", "again", "upload", "again", "upload", "done"]);

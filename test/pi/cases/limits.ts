@@ -14,11 +14,13 @@ export const limits: readonly Case[] = [
         const session = world.pi({ args: ["--no-session"] });
         await session.prompt('CALL {"action":"start","workflow":"deploy"}');
         await approve(world, session);
+        const queued = async (): Promise<number | undefined> =>
+          (await world.client.call("channel.status", {})).channels.find(({ channel }) => channel === "pi")?.queued;
+        // The outcome of the last one is stored after it was shown. In vain, the case's own limit ends it.
+        while ((await queued()) !== 0) await new Promise((resolve) => setTimeout(resolve, 20));
         const kinds = (await session.ours()).map(({ data, details }) => (details ?? data)?.message?.kind);
         for (const kind of ["step", "notification", "decision", "terminal"])
           assert.equal(kinds.filter((one) => one === kind).length, 1, `${kind}: ${kinds.join(", ")}`);
-        const { channels } = await world.client.call("channel.status", {});
-        assert.equal(channels.find(({ channel }) => channel === "pi")?.queued, 0);
       }),
   },
   {
