@@ -57,7 +57,7 @@ describe("a fresh database", () => {
       2,
       1,
       5_000,
-      4_000,
+      1_000,
       67_108_864,
     ]);
     expect(() => reader.exec("DELETE FROM projects")).toThrow(/readonly|read-only/);
