@@ -60,14 +60,7 @@ export class Link {
 
   constructor(host: LinkHost) {
     this.#host = host;
-    this.#deliveries = new Deliveries({
-      ...host,
-      tell: (frame) => {
-        this.#conversation?.tell(frame);
-        // So that its end is told as well: the message comes again only when the session says that it is idle.
-        if (frame.result === "busy") this.changed();
-      },
-    });
+    this.#deliveries = new Deliveries({ ...host, tell: (frame) => this.#conversation?.tell(frame) });
     this.#arm();
   }
 
