@@ -115,14 +115,16 @@ export class ChannelSession {
     this.#dueTimer?.cancel();
     this.#dueTimer = undefined;
     while (this.ready && !this.#stopping && this.#inFlight.size < IN_FLIGHT) {
+      const askedAt = clock.now();
       const perform = await store.effects.nextAttempt({
         channelId: this.channelId,
         adapterEpoch: this.adapterEpoch,
         access: this.#deps.access(),
       });
       if (!perform) {
-        const at = store.read.channels.nextDueAt(this.channelId);
-        if (at !== null && at > clock.now()) this.#dueTimer = clock.timer(at, () => this.pump());
+        // What became due while that was stored was not looked at, and nobody else will say so.
+        const at = store.read.channels.nextDueAt(this.channelId, askedAt);
+        if (at !== null) this.#dueTimer = clock.timer(at, () => this.pump());
         return;
       }
       this.#inFlight.add(perform.effectId);
