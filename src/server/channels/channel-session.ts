@@ -42,6 +42,8 @@ export class ChannelSession {
   lastPollAt: number | null = null;
   pendingUpdates: number | null = null;
   error: ErrorRecord | null = null;
+  /** Why the server ended the child, if it did. */
+  endedFor: ErrorRecord | null = null;
   readonly channelId: string;
   readonly adapterEpoch: string;
   readonly #deps: ChannelSessionDeps;
@@ -252,13 +254,15 @@ export class ChannelSession {
       "adapterSilent",
       `The adapter of ${this.channelId} gave no sign of life.`,
     ).toRecord();
+    this.endedFor = this.error;
     this.#deps.log.error({ channel: this.channelId, error: this.error }, "an adapter is silent and is ended");
     void this.#child.stop(PROCESS.killGraceMs);
   }
 
   #failed(frame: FromAdapter, error: unknown): void {
+    this.endedFor = this.error = toErrorRecord(error);
     this.#deps.log.error(
-      { channel: this.channelId, frame: frame.type, error: toErrorRecord(error) },
+      { channel: this.channelId, frame: frame.type, error: this.error },
       "a frame of the adapter could not be handled",
     );
     // Without a stored verdict or receipt the child may not go on: it is started anew and the database tells what is uncertain.
