@@ -10,6 +10,7 @@ import { Life } from "../../../adapters/pi/extension/life.ts";
 import { Link, type LinkHost } from "../../../adapters/pi/extension/link/link.ts";
 import type { PiContext } from "../../../adapters/pi/extension/pi-api.ts";
 import { StandingWatch } from "../../../adapters/pi/extension/standing.ts";
+import type { Delivery } from "../../../src/contracts/pi/session-message.ts";
 import type { SessionView } from "../../../src/contracts/pi/session-view.ts";
 import { fromExtensionSchema, type FromExtension, type ToExtension } from "../../../src/contracts/protocol/pi-link.ts";
 import { framePort } from "../../../src/contracts/wire/frames.ts";
@@ -84,6 +85,73 @@ test("an answer that waits for a link is refused after a while and never sent la
   }
 });
 
+test("a session that was busy when a message came tells when it is not, also where it had told that it is idle", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdpoint-link-"));
+  const path = join(folder, "pi.sock");
+  const life = new Life();
+  const heard: string[] = [];
+  const sockets: Socket[] = [];
+  let idle = true;
+  let told = (): void => undefined;
+  const again = new Promise<void>((resolve) => (told = resolve));
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    const port = framePort<FromExtension, ToExtension>(socket, fromExtensionSchema);
+    port.onFrame((frame) => {
+      if (frame.type === "hello") {
+        port.send({ type: "welcome", protocol: 1, product: "0", installPath: "/", epoch: 1 });
+        port.send({ type: "view", view: VIEW });
+      } else if (frame.type === "delivered") {
+        heard.push(frame.result);
+        idle = true;
+      } else if (frame.type === "standing") {
+        heard.push(frame.idle ? "idle" : "at work");
+        if (frame.idle) told();
+      } else if ("callId" in frame) {
+        port.send({ type: "reply", callId: frame.callId, ok: true, text: "", code: null, end: false, error: null });
+        if (frame.type !== "clear") return;
+        // Pi is at work for a moment, of which no event tells.
+        idle = false;
+        port.send({ type: "deliver", delivery: DELIVERY });
+      }
+    });
+  });
+  const session = { getEntries: () => [], getBranch: () => [], getLeafId: () => null, getSessionFile: () => undefined };
+  life.see({ isIdle: () => idle, hasPendingMessages: () => false, sessionManager: session } as unknown as PiContext);
+  const host = {
+    life,
+    pi: {},
+    standing: new StandingWatch(),
+    socketPath: () => Promise.resolve(path),
+    hello: () => HELLO,
+    onView: () => undefined,
+    onState: () => undefined,
+    openTurn: () => null,
+    textOf: () => null,
+  };
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const link = new Link(host as unknown as LinkHost);
+  void link.run();
+  try {
+    await link.ask({ type: "clear" });
+    await again;
+    expect(heard).toEqual(["busy", "at work", "idle"]);
+  } finally {
+    life.end();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const DELIVERY: Delivery = {
+  messageId: "effect-1",
+  form: "message",
+  customType: "holdpoint-notice",
+  content: "x",
+  trigger: false,
+  details: { schema: "holdpoint.session-message.v1", messageId: "effect-1", message: { kind: "notice", text: "x" } },
+};
 const HELLO = {
   type: "hello",
   protocol: 1,

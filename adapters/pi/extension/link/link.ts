@@ -60,7 +60,14 @@ export class Link {
 
   constructor(host: LinkHost) {
     this.#host = host;
-    this.#deliveries = new Deliveries({ ...host, tell: (frame) => this.#conversation?.tell(frame) });
+    this.#deliveries = new Deliveries({
+      ...host,
+      tell: (frame) => {
+        this.#conversation?.tell(frame);
+        // So that its end is told as well: the message comes again only when the session says that it is idle.
+        if (frame.result === "busy") this.changed();
+      },
+    });
     this.#arm();
   }
 
