@@ -29,6 +29,8 @@ export interface LinkHost {
   /** The turn that is under way, with its time so far. */
   readonly openTurn: () => { readonly turnId: string; readonly activeMs: number } | null;
   readonly onState: (state: LinkState, why?: string) => void;
+  /** A message of ours is on the tree; of one that starts no turn Pi tells nothing. */
+  readonly onEntry: () => void;
   /** The text that the end of a turn carries to the server, if the step's contract asks for it. */
   readonly textOf: (report: TurnReport) => string | null;
   /** For tests: jitter in [0, 1). */
@@ -66,6 +68,7 @@ export class Link {
         this.#conversation?.tell(frame);
         // So that its end is told as well: the message comes again only when the session says that it is idle.
         if (frame.result === "busy") this.changed();
+        if (frame.result === "sent") host.onEntry();
       },
     });
     this.#arm();
