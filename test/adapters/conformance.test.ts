@@ -15,11 +15,7 @@ import { PiSubject } from "./pi/subject.ts";
 
 let built: Built;
 beforeAll(() => {
-  built = buildChildren([
-    "adapters/telegram/main.ts",
-    "test/fixtures/line-adapter/main.ts",
-    "adapters/pi/main.ts",
-  ]);
+  built = buildChildren(["adapters/telegram/main.ts", "test/fixtures/line-adapter/main.ts", "adapters/pi/main.ts"]);
 }, 60_000);
 afterAll(() => built.remove());
 

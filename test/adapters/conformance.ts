@@ -130,29 +130,33 @@ export function channelConformance(
       expect(subject.visible(subject.places[0])).toHaveLength(1);
     });
 
-    having("parts", "each part waits for the receipt of the one before, and only the last has the buttons", async () => {
-      const server = await begin();
-      const perform = post(subject.places[0], "e-1", 3);
-      server.send(perform);
-      await server.take("dispatching");
-      server.permit(perform, 1);
-      const first = await server.take("part");
-      await server.see(post(subject.places[1], "e-2", 1));
-      expect(server.count("dispatching")).toBe(2);
-      expect(subject.visible(subject.places[0])).toHaveLength(1);
-      server.send({ type: "partStored", effectId: "e-1", attempt: 1, part: 1 });
-      for (const part of [2, 3]) {
-        expect(await server.take("dispatching")).toMatchObject({ part, of: 3 });
-        server.permit(perform, part);
-        await server.take("part");
-        server.send({ type: "partStored", effectId: "e-1", attempt: 1, part });
-      }
-      expect(await server.take("outcome")).toMatchObject({ outcome: "accepted" });
-      const seen = subject.visible(subject.places[0]);
-      expect(seen.map(({ buttons }) => buttons)).toEqual([0, 0, 3]);
-      expect(first.reference.endsWith(`:${seen[0]?.id}`)).toBe(true);
-      expect(new Set(seen.map(({ text }) => text)).size).toBe(3);
-    });
+    having(
+      "parts",
+      "each part waits for the receipt of the one before, and only the last has the buttons",
+      async () => {
+        const server = await begin();
+        const perform = post(subject.places[0], "e-1", 3);
+        server.send(perform);
+        await server.take("dispatching");
+        server.permit(perform, 1);
+        const first = await server.take("part");
+        await server.see(post(subject.places[1], "e-2", 1));
+        expect(server.count("dispatching")).toBe(2);
+        expect(subject.visible(subject.places[0])).toHaveLength(1);
+        server.send({ type: "partStored", effectId: "e-1", attempt: 1, part: 1 });
+        for (const part of [2, 3]) {
+          expect(await server.take("dispatching")).toMatchObject({ part, of: 3 });
+          server.permit(perform, part);
+          await server.take("part");
+          server.send({ type: "partStored", effectId: "e-1", attempt: 1, part });
+        }
+        expect(await server.take("outcome")).toMatchObject({ outcome: "accepted" });
+        const seen = subject.visible(subject.places[0]);
+        expect(seen.map(({ buttons }) => buttons)).toEqual([0, 0, 3]);
+        expect(first.reference.endsWith(`:${seen[0]?.id}`)).toBe(true);
+        expect(new Set(seen.map(({ text }) => text)).size).toBe(3);
+      },
+    );
 
     having("parts", "a later attempt starts at the part it is given", async () => {
       const server = await begin();
@@ -173,22 +177,26 @@ export function channelConformance(
       expect(subject.requests()).toBe(0);
     });
 
-    having("parts", "a refused part ends the attempt: parts before it keep their receipts, later ones are not sent", async () => {
-      const server = await begin();
-      const perform = post(subject.places[0], "e-1", 3);
-      server.send(perform);
-      await server.take("dispatching");
-      server.permit(perform, 1);
-      await server.take("part");
-      subject.fault("refuse");
-      server.send({ type: "partStored", effectId: "e-1", attempt: 1, part: 1 });
-      await server.take("dispatching");
-      server.permit(perform, 2);
-      const outcome = await server.take("outcome");
-      expect(outcome).toMatchObject({ outcome: "rejected", error: { code: "HP606" } });
-      expect(subject.requests()).toBe(2);
-      expect(subject.visible(subject.places[0])).toHaveLength(1);
-    });
+    having(
+      "parts",
+      "a refused part ends the attempt: parts before it keep their receipts, later ones are not sent",
+      async () => {
+        const server = await begin();
+        const perform = post(subject.places[0], "e-1", 3);
+        server.send(perform);
+        await server.take("dispatching");
+        server.permit(perform, 1);
+        await server.take("part");
+        subject.fault("refuse");
+        server.send({ type: "partStored", effectId: "e-1", attempt: 1, part: 1 });
+        await server.take("dispatching");
+        server.permit(perform, 2);
+        const outcome = await server.take("outcome");
+        expect(outcome).toMatchObject({ outcome: "rejected", error: { code: "HP606" } });
+        expect(subject.requests()).toBe(2);
+        expect(subject.visible(subject.places[0])).toHaveLength(1);
+      },
+    );
 
     test("a refused message has no receipt, and it is told who refused", async () => {
       const server = await begin();
@@ -200,19 +208,23 @@ export function channelConformance(
       expect(subject.visible(subject.places[0])).toEqual([]);
     });
 
-    lacking("doubt", "a request that was carried out without an answer is found by the next attempt, and not repeated", async () => {
-      const server = await begin();
-      subject.fault("vanish");
-      const { outcome, parts } = await server.see(post(subject.places[0], "e-1", 1));
-      expect(outcome).toMatchObject({ outcome: "notSent" });
-      expect(parts).toEqual([]);
-      expect(subject.visible(subject.places[0])).toHaveLength(1);
-      await subject.up();
-      const again = await server.see({ ...post(subject.places[0], "e-1", 1), attempt: 2 });
-      expect(again.outcome.outcome).toBe("accepted");
-      expect(again.parts).toHaveLength(1);
-      expect(subject.visible(subject.places[0])).toHaveLength(1);
-    });
+    lacking(
+      "doubt",
+      "a request that was carried out without an answer is found by the next attempt, and not repeated",
+      async () => {
+        const server = await begin();
+        subject.fault("vanish");
+        const { outcome, parts } = await server.see(post(subject.places[0], "e-1", 1));
+        expect(outcome).toMatchObject({ outcome: "notSent" });
+        expect(parts).toEqual([]);
+        expect(subject.visible(subject.places[0])).toHaveLength(1);
+        await subject.up();
+        const again = await server.see({ ...post(subject.places[0], "e-1", 1), attempt: 2 });
+        expect(again.outcome.outcome).toBe("accepted");
+        expect(again.parts).toHaveLength(1);
+        expect(subject.visible(subject.places[0])).toHaveLength(1);
+      },
+    );
 
     having("doubt", "a request that was carried out without an answer is ambiguous and goes out once", async () => {
       const server = await begin();
@@ -257,34 +269,47 @@ export function channelConformance(
       expect(await server.take("dispatching")).toMatchObject({ effectId: "e-2" });
     });
 
-    having("edits", "an edit changes the message in place, a deletion removes it; neither makes a receipt", async () => {
-      const server = await begin();
-      const { parts } = await server.see(post(subject.places[0], "e-1", 1));
-      const reference = parts[0]?.reference ?? "";
-      const edited = await server.see(settle(subject.places[0], reference));
-      expect(edited).toMatchObject({ parts: [], outcome: { outcome: "accepted" } });
-      const [message] = subject.visible(subject.places[0]);
-      expect(message).toMatchObject({ buttons: 0 });
-      expect(message?.text).toContain("Approved by Ann");
-      const remove: Perform = { ...settle(subject.places[0], reference), effectId: "e-3", op: "delete", content: null };
-      expect((await server.see(remove)).outcome.outcome).toBe("accepted");
-      expect(subject.visible(subject.places[0])).toEqual([]);
-    });
+    having(
+      "edits",
+      "an edit changes the message in place, a deletion removes it; neither makes a receipt",
+      async () => {
+        const server = await begin();
+        const { parts } = await server.see(post(subject.places[0], "e-1", 1));
+        const reference = parts[0]?.reference ?? "";
+        const edited = await server.see(settle(subject.places[0], reference));
+        expect(edited).toMatchObject({ parts: [], outcome: { outcome: "accepted" } });
+        const [message] = subject.visible(subject.places[0]);
+        expect(message).toMatchObject({ buttons: 0 });
+        expect(message?.text).toContain("Approved by Ann");
+        const remove: Perform = {
+          ...settle(subject.places[0], reference),
+          effectId: "e-3",
+          op: "delete",
+          content: null,
+        };
+        expect((await server.see(remove)).outcome.outcome).toBe("accepted");
+        expect(subject.visible(subject.places[0])).toEqual([]);
+      },
+    );
 
-    lacking("edits", "that a card is decided is said once under it, however often it is told; nothing is removed", async () => {
-      const server = await begin();
-      const { parts } = await server.see(post(subject.places[0], "e-1", 1));
-      const decided = settle(subject.places[0], parts[0]?.reference ?? "");
-      for (const attempt of [1, 2]) {
-        const told = await server.see({ ...decided, attempt });
-        expect(told).toMatchObject({ parts: [], outcome: { outcome: "accepted" } });
-      }
-      const remove: Perform = { ...decided, effectId: "e-3", op: "delete", content: null };
-      expect((await server.see(remove)).outcome.outcome).toBe("accepted");
-      const [, said, ...more] = subject.visible(subject.places[0]);
-      expect(said?.text).toContain("Approved by Ann");
-      expect(more).toEqual([]);
-    });
+    lacking(
+      "edits",
+      "that a card is decided is said once under it, however often it is told; nothing is removed",
+      async () => {
+        const server = await begin();
+        const { parts } = await server.see(post(subject.places[0], "e-1", 1));
+        const decided = settle(subject.places[0], parts[0]?.reference ?? "");
+        for (const attempt of [1, 2]) {
+          const told = await server.see({ ...decided, attempt });
+          expect(told).toMatchObject({ parts: [], outcome: { outcome: "accepted" } });
+        }
+        const remove: Perform = { ...decided, effectId: "e-3", op: "delete", content: null };
+        expect((await server.see(remove)).outcome.outcome).toBe("accepted");
+        const [, said, ...more] = subject.visible(subject.places[0]);
+        expect(said?.text).toContain("Approved by Ann");
+        expect(more).toEqual([]);
+      },
+    );
 
     test("updates come one at a time and in order, their text exactly as it was typed", async () => {
       const server = await begin();
@@ -305,18 +330,22 @@ export function channelConformance(
       expect(seen.map((text) => text.trim())).toEqual(texts.map((text) => text.trim()));
     });
 
-    having("backlog", "an update without a verdict comes again after a restart, one with a verdict does not", async () => {
-      const before = await begin();
-      subject.say(subject.places[0], "one");
-      subject.say(subject.places[0], "two");
-      const one = await before.take("inbound");
-      before.verdict(one.updateId);
-      const two = await before.take("inbound");
-      before.close();
-      const after = await begin({ cursor: one.updateId });
-      expect(await after.take("inbound")).toEqual(two);
-      expect(after.count("inbound")).toBe(1);
-    });
+    having(
+      "backlog",
+      "an update without a verdict comes again after a restart, one with a verdict does not",
+      async () => {
+        const before = await begin();
+        subject.say(subject.places[0], "one");
+        subject.say(subject.places[0], "two");
+        const one = await before.take("inbound");
+        before.verdict(one.updateId);
+        const two = await before.take("inbound");
+        before.close();
+        const after = await begin({ cursor: one.updateId });
+        expect(await after.take("inbound")).toEqual(two);
+        expect(after.count("inbound")).toBe(1);
+      },
+    );
 
     test("a tap names what it chooses, its card and its sender, and is told the verdict", async () => {
       const server = await begin();

@@ -22,9 +22,7 @@ const SESSIONS = 5;
 /** A run that takes longer is stuck: what is killed comes back within seconds. */
 const STUCK_MS = 180_000;
 /** Between two kills. */
-const KILL_MS = { least: 700, most: 3_000 };
-/** After so many kills nothing is killed for so long: a turn is given up only when its session was idle and connected for five seconds. */
-const CALM = { afterKills: 10, ms: 9_000 };
+const KILL_MS = { least: 500, most: 2_500 };
 const LOOK_MS = 100;
 /** What each run says in its session, once. */
 const ONCE_A_RUN: readonly string[] = ["notification", "decision", "terminal"];
@@ -54,7 +52,6 @@ export async function soak(
           if (which < 0.4) await session.killPi();
           else if (which < 0.7) killPid(await adapterPid(world));
           else killPid(serverPid(world));
-          if (kills % CALM.afterKills === 0) await calm(over.signal);
         }
       })();
       const lane = async (session: SoakSession, count: number): Promise<void> => {
@@ -211,11 +208,6 @@ class SoakSession {
       await sleep(LOOK_MS);
     }
   }
-}
-
-/** Resolves after the calm, or when the soak is over. */
-async function calm(over: AbortSignal): Promise<void> {
-  await sleep(CALM.ms, undefined, { signal: over }).catch(() => undefined);
 }
 
 async function adapterPid({ client }: World): Promise<number> {

@@ -18,8 +18,11 @@ export type LinkFrame = Extract<FromAdapter, { type: "link.open" | "link.closed"
 export type SendLink = (frame: Extract<ToAdapter, { type: "link.view" | "link.reply" }>) => void;
 type Report<T extends LinkReport["type"]> = Extract<LinkReport, { type: T }>;
 
-/** A turn whose end (or beginning) is not told although its session is idle is lost after this long: what was kept back comes first. */
-const LOST_MS = 5_000;
+/**
+ * A turn whose end (or beginning) is not told although its session is idle and keeps nothing back is lost after this long. Short, so that sessions
+ * whose server or Pi is restarted again and again come to it too.
+ */
+const LOST_MS = 1_000;
 
 interface Live {
   readonly place: string;
@@ -243,7 +246,7 @@ export class Conversations {
     }
   }
 
-  async #branch(live: Live, { durable, idle, pendingInput, seen, turn }: Report<"branch">): Promise<Reply> {
+  async #branch(live: Live, { durable, idle, kept, pendingInput, seen, turn }: Report<"branch">): Promise<Reply> {
     const { clock, store, wake } = this.#deps;
     const said = (live.said += 1);
     // What has no file may still be lost: it proves nothing yet.
@@ -254,7 +257,7 @@ export class Conversations {
       this.#armLimit();
     }
     live.lostTimer?.cancel();
-    if (idle && this.#live.get(live.place) === live) {
+    if (idle && kept === 0 && this.#live.get(live.place) === live) {
       const unfinished = store.read.sessions.unfinished(live.place);
       if (unfinished !== null)
         live.lostTimer = clock.timer(clock.now() + LOST_MS, () =>

@@ -62,7 +62,11 @@ export class PiSubject implements Subject {
   }
 
   visible(destination: string): { id: number; text: string; buttons: number }[] {
-    return this.#file(destination).entries.map(({ delivery }, at) => ({ id: at + 1, text: said(delivery), buttons: 0 }));
+    return this.#file(destination).entries.map(({ delivery }, at) => ({
+      id: at + 1,
+      text: said(delivery),
+      buttons: 0,
+    }));
   }
 
   fault(kind: Fault): void {
@@ -141,7 +145,13 @@ export class PiSubject implements Subject {
     const { requestDigest, requestId } = exampleCard();
     const session = this.#sessions.find(({ file }) => file === this.#file(destination));
     const choice = text === null ? "approve" : "replan";
-    const answer = { eventId: `event-${(this.#answers += 1)}`, decisionId: requestId, requestDigest, choice, text } as const;
+    const answer = {
+      eventId: `event-${(this.#answers += 1)}`,
+      decisionId: requestId,
+      requestDigest,
+      choice,
+      text,
+    } as const;
     session?.call({ type: "answer", ...answer, input: "rpc", bare: false }).then(
       (reply) => {
         this.#told.push(reply.text);

@@ -56,6 +56,8 @@ export class Link {
   #ready = false;
   #over = false;
   #told = "";
+  /** The last branch told that turns were kept back. */
+  #toldKept = false;
   /** Resolves when the state has changed. */
   #turned!: Promise<void>;
   #turn!: () => void;
@@ -245,13 +247,22 @@ export class Link {
     const index = this.#pending.indexOf(pending);
     if (index >= 0) this.#pending.splice(index, 1);
     pending.resolve(reply);
+    // Only now the server may conclude from what it was told that a turn was lost.
+    if (this.#toldKept && this.#kept === 0) this.branch();
   }
 
   #branchOf(context: PiContext): Asking {
     const standing: Standing = this.#host.standing.now(context);
     const leaf = context.sessionManager.getLeafId();
     const seen = seenIn(context.sessionManager, PI_LINK.seen);
-    return { type: "branch", full: true, seen, leaf, turn: this.#host.openTurn(), ...standing };
+    const kept = this.#kept;
+    this.#toldKept = kept > 0;
+    return { type: "branch", full: true, seen, leaf, turn: this.#host.openTurn(), kept, ...standing };
+  }
+
+  /** Beginnings and ends of turns that have no reply yet. */
+  get #kept(): number {
+    return this.#pending.filter(({ asking: { type } }) => type === "turn.start" || type === "turn.end").length;
   }
 }
 
