@@ -152,13 +152,13 @@ export class PiSubject implements Subject {
       choice,
       text,
     } as const;
-    session?.call({ type: "answer", ...answer, input: "rpc", bare: false }).then(
-      (reply) => {
-        this.#told.push(reply.text);
-        for (const listener of this.#listeners.splice(0)) listener();
-      },
-      () => undefined,
-    );
+    const replied = session?.call({ type: "answer", ...answer, input: "rpc", bare: false });
+    void replied?.then(({ text: reply }) => this.#hear(reply)).catch(() => undefined);
+  }
+
+  #hear(reply: string): void {
+    this.#told.push(reply);
+    for (const listener of this.#listeners.splice(0)) listener();
   }
 
   async #until(test: () => boolean): Promise<void> {
