@@ -2,6 +2,7 @@
  * Which message goes out next on a channel. In one place (chat) one message at a time is on its way; posts keep their order per
  * destination; edits overtake posts that wait for their next attempt; a place that the service wants left alone is left alone.
  */
+import { PI } from "../../contracts/config.ts";
 import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { Perform } from "../../contracts/protocol/channel.ts";
 import { deadError, isReachable } from "../channels/places.ts";
@@ -109,7 +110,7 @@ function followMoves(tx: Tx, channelId: string): void {
     );
 }
 
-/** What may have to wait for its turn, and is then overtaken by what does not. */
+/** What may have to wait for its turn in a chat, and is then overtaken by what does not. */
 const PACED = "('alert', 'notification')";
 /** What is in a session of Pi already, and waits for its file only. */
 const UNSAVED: ErrorKind = "sessionUnsaved";
@@ -118,7 +119,7 @@ const DUE_EDIT = `${PENDING} AND (e.purpose = 'settlement') = 1 AND e.next_attem
 const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attempt_at <= ?3 AND NOT EXISTS (
   SELECT 1 FROM effects w INDEXED BY effects_queue WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place
     AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination
-    AND NOT (w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})
+    AND NOT (w.channel_id <> '${PI}' AND w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})
     AND coalesce(w.error ->> '$.kind', '') <> '${UNSAVED}') ORDER BY e.effect_no LIMIT 1`;
 
 /** What may go out in a place now. Alerts that come too fast for their chat get a later time, which is on record like every other. */
