@@ -62,12 +62,14 @@ describe("a fault point", () => {
       when: "before",
       count: 1,
       batch: false,
+      text: "runs.advance:before",
     });
     expect(parseFault("runs.advance:after:3+batch")).toEqual({
       label: "runs.advance",
       when: "after",
       count: 3,
       batch: true,
+      text: "runs.advance:after:3+batch",
     });
     for (const text of ["runs.advance", "runs.advance:during", "runs.advance:after:0", "runs.nothing:after", ""]) {
       expect(() => parseFault(text)).toThrow(expect.objectContaining({ kind: "usage" }));
@@ -78,7 +80,7 @@ describe("a fault point", () => {
     for (const when of ["before", "after"] as const) {
       let kills = 0;
       const { store } = openTemp({
-        faults: faultSeam({ label: "runs.start", when, count: 2, batch: false }, () => (kills += 1)),
+        faults: faultSeam([parseFault(`runs.start:${when}:2`)], () => (kills += 1)),
       });
       await startRun(store);
       expect(kills).toBe(0);
@@ -91,7 +93,7 @@ describe("a fault point", () => {
 
   it("is hit with three other commands in the batch, of which one throws", async () => {
     const batches: { labels: readonly string[]; total: number }[] = [];
-    const point = faultSeam({ label: "runs.start", when: "before", count: 1, batch: true }, () => undefined);
+    const point = faultSeam([parseFault("runs.start:before+batch")], () => undefined);
     let noise: readonly { command: Command<unknown, unknown> }[] = [];
     const { store } = openTemp({
       faults: {
