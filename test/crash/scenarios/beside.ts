@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 
 import { childEnv, HANG_MS } from "../../harness/index.ts";
+import { bundledChild } from "../bundled.ts";
 import type { Stage } from "../stage.ts";
 
 /**
@@ -16,11 +17,10 @@ export async function beside(stage: Stage, child: string, args: readonly string[
 
 /** What the child printed; null when the fault killed it. */
 async function run(stage: Stage, child: string, args: readonly string[], fault: boolean): Promise<string | null> {
-  const started = spawn(
-    process.execPath,
-    ["--import", "jiti/register", child, join(stage.home.dir, "state.sqlite"), ...args],
-    { stdio: ["ignore", "pipe", "pipe"], env: childEnv(stage.env({ fault })) },
-  );
+  const started = spawn(process.execPath, [await bundledChild(child), join(stage.home.dir, "state.sqlite"), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: childEnv(stage.env({ fault })),
+  });
   let stdout = "";
   let stderr = "";
   started.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
