@@ -91,6 +91,18 @@ describe("a fault point", () => {
     }
   });
 
+  it("may be one of several, each with a count of its own", async () => {
+    const struck: string[] = [];
+    const points = ["runs.start:after:2", "runs.start:before", "server.heartbeat:before"].map((text) =>
+      parseFault(text),
+    );
+    const { store } = openTemp({ faults: faultSeam(points, ({ text }) => struck.push(text)) });
+    await startRun(store);
+    await startRun(store);
+    await startRun(store);
+    expect(struck).toEqual(["runs.start:before", "runs.start:after:2"]);
+  });
+
   it("is hit with three other commands in the batch, of which one throws", async () => {
     const batches: { labels: readonly string[]; total: number }[] = [];
     const point = faultSeam([parseFault("runs.start:before+batch")], () => undefined);
