@@ -62,12 +62,14 @@ describe("a fault point", () => {
       when: "before",
       count: 1,
       batch: false,
+      text: "runs.advance:before",
     });
     expect(parseFault("runs.advance:after:3+batch")).toEqual({
       label: "runs.advance",
       when: "after",
       count: 3,
       batch: true,
+      text: "runs.advance:after:3+batch",
     });
     for (const text of ["runs.advance", "runs.advance:during", "runs.advance:after:0", "runs.nothing:after", ""]) {
       expect(() => parseFault(text)).toThrow(expect.objectContaining({ kind: "usage" }));
@@ -78,7 +80,7 @@ describe("a fault point", () => {
     for (const when of ["before", "after"] as const) {
       let kills = 0;
       const { store } = openTemp({
-        faults: faultSeam({ label: "runs.start", when, count: 2, batch: false }, () => (kills += 1)),
+        faults: faultSeam([parseFault(`runs.start:${when}:2`)], () => (kills += 1)),
       });
       await startRun(store);
       expect(kills).toBe(0);
@@ -89,9 +91,21 @@ describe("a fault point", () => {
     }
   });
 
+  it("may be one of several, each with a count of its own", async () => {
+    const struck: string[] = [];
+    const points = ["runs.start:after:2", "runs.start:before", "server.heartbeat:before"].map((text) =>
+      parseFault(text),
+    );
+    const { store } = openTemp({ faults: faultSeam(points, ({ text }) => struck.push(text)) });
+    await startRun(store);
+    await startRun(store);
+    await startRun(store);
+    expect(struck).toEqual(["runs.start:before", "runs.start:after:2"]);
+  });
+
   it("is hit with three other commands in the batch, of which one throws", async () => {
     const batches: { labels: readonly string[]; total: number }[] = [];
-    const point = faultSeam({ label: "runs.start", when: "before", count: 1, batch: true }, () => undefined);
+    const point = faultSeam([parseFault("runs.start:before+batch")], () => undefined);
     let noise: readonly { command: Command<unknown, unknown> }[] = [];
     const { store } = openTemp({
       faults: {
