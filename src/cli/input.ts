@@ -3,7 +3,8 @@
  */
 import { readFile } from "node:fs/promises";
 
-import { HoldpointError } from "../contracts/errors.ts";
+import { HoldpointError, messageOf } from "../contracts/errors.ts";
+import { parseJsonText } from "../contracts/json-text.ts";
 import { VALUE } from "../contracts/limits.ts";
 import type { JsonValue } from "../contracts/protocol/shared.ts";
 import { usage, type Io } from "./context.ts";
@@ -23,11 +24,10 @@ export async function readJson(given: string, what: string, io: Io): Promise<Jso
     });
   }
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJsonText(text) as JsonValue;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     throw usage(
-      `${source} is not JSON: ${why}.`,
+      `${source} is not valid JSON: ${messageOf(error)}.`,
       what.startsWith("-")
         ? `Give JSON, for example ${what} '{"service":"shop-api"}' or ${what} @input.json.`
         : "Give JSON, the name of a file that has it, as @file.json, or - for standard input.",

@@ -19,7 +19,8 @@ type Load = () => Promise<Action>;
 /** Runs one command line (without node and script) and returns the exit code. Prints everything, throws nothing. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   const state: { exitCode: number; context: Context } = { exitCode: 0, context: fallbackContext(argv, io) };
-  const program = build(io, async (command, load, args) => {
+  const helpOnError = (text: string): void => (state.context.json ? undefined : io.err(text));
+  const program = build(io, helpOnError, async (command, load, args) => {
     state.context = new Context(io, wordsOf(command), command.optsWithGlobals<GlobalOptions>());
     const action = await load();
     state.exitCode = (await action(state.context, args, command.opts())) ?? 0;
@@ -28,15 +29,22 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     await program.parseAsync([...argv], { from: "user" });
     return state.exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage.code;
+    if (error instanceof CommanderError && (error.exitCode === 0 || !state.context.json)) {
+      return error.exitCode === 0 ? 0 : EXIT.usage.code;
+    }
     const { showFault } = await import("./fault.ts");
-    return showFault(state.context, error);
+    return showFault(state.context, error instanceof CommanderError ? noCommand() : error);
   }
+}
+
+/** Only words that lead to no command are left to commander: people get the help page, programs this. */
+function noCommand(): Error {
+  return usage("No command was given.", "See `holdpoint --help`.");
 }
 
 type Run = (command: Command, load: Load, args: string[]) => Promise<void>;
 
-function build(io: Io, run: Run): Command {
+function build(io: Io, helpOnError: (text: string) => void, run: Run): Command {
   const program = new Command("holdpoint")
     .description("Long-running work that stops at a human decision and goes on exactly once.")
     .version(product().version, "--version", "print the version")
@@ -48,7 +56,7 @@ function build(io: Io, run: Run): Command {
     // Long names of commands leave less room for descriptions than commander wraps by itself.
     .configureHelp({ minWidthToWrap: 20 })
     .showSuggestionAfterError(false)
-    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text), outputError: () => {} });
+    .configureOutput({ writeOut: (text) => io.out(text), writeErr: helpOnError, outputError: () => {} });
 
   const add = (parent: Command, words: string, description: string, load: Load, isDefault = false): Command =>
     parent

@@ -9,6 +9,7 @@ import { HoldpointError, messageOf } from "./errors.ts";
 import { ID_PATTERN } from "./ids.ts";
 import { languageSchema } from "./language.ts";
 import { DECISION, DOUBT, MONITOR, POLICY, SOURCE } from "./limits.ts";
+import { parseJsonText } from "./json-text.ts";
 import { nearest } from "./nearest.ts";
 import { isTimeZone } from "./time-zone.ts";
 
@@ -239,10 +240,11 @@ export function parseConfig(text: string, where: string): Config {
   let value: unknown;
   try {
     // Some editors begin a file with a byte order mark.
-    value = JSON.parse(text.replace(/^\ufeff/, ""));
+    value = parseJsonText(text.replace(/^\ufeff/, ""));
   } catch (error) {
-    throw new HoldpointError("configInvalid", `${where} is not JSON: ${withLine(messageOf(error), text)}`, {
-      remedy: "Correct the JSON at that place; it has no comments and no comma before a closing bracket.",
+    throw new HoldpointError("configInvalid", `${where} is not valid JSON: ${messageOf(error)}`, {
+      remedy:
+        "Correct the JSON at that place; it has no comments, no comma before a closing bracket, and each key once.",
     });
   }
   const parsed = configSchema.safeParse(value);
@@ -258,22 +260,24 @@ export function parseConfig(text: string, where: string): Config {
   return parsed.data;
 }
 
-/** The message of a JSON parser with line and column where it tells a position only. */
-function withLine(message: string, text: string): string {
-  const position = / at position (\d+)$/.exec(message)?.[1];
-  if (position === undefined) return message;
-  const before = text.slice(0, Number(position)).split("\n");
-  return `${message} (line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
-}
-
 /** What an issue says, where the library's own words leave out what is wanted. */
 function wordsOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_key") return `this name ${issue.issues[0]?.message ?? "is not valid"}`;
-  if (issue.code !== "unrecognized_keys" || issue.path.length > 0) return issue.message;
-  const meant = issue.keys.map((key) => nearest(key, Object.keys(configSchema.shape)));
-  return meant.some((key) => key !== undefined)
-    ? `${issue.message}; did you mean ${meant.filter((key) => key !== undefined).join(", ")}?`
-    : issue.message;
+  if (issue.code !== "unrecognized_keys") return issue.message;
+  const known = keysAt(configSchema, issue.path);
+  const meant = issue.keys.flatMap((key) => nearest(key, known) ?? []);
+  return meant.length > 0 ? `${issue.message}; did you mean ${meant.join(", ")}?` : issue.message;
+}
+
+/** The keys that an object of the schema may have, where a path of keys leads to it. */
+function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return keysAt(schema.def.innerType, path);
+  const [key, ...rest] = path;
+  if (schema instanceof z.ZodRecord) return keysAt(schema.valueType, rest);
+  if (!(schema instanceof z.ZodObject)) return [];
+  if (key === undefined) return Object.keys(schema.shape);
+  const below = schema.shape[key as string] as z.core.$ZodType | undefined;
+  return below === undefined ? [] : keysAt(below, rest);
 }
 
 function crossCheck(config: Config, where: string): void {

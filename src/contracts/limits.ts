@@ -11,6 +11,8 @@ export const WIRE = {
   idBytes: 256,
   /** A Unix socket path must fit sun_path (108 bytes with its NUL on Linux). */
   socketPathBytes: 107,
+  /** How often the server looks whether its socket file is still there. */
+  socketLookMs: 5_000,
   /** A child ends this long after its pipe closed. */
   childExitMs: 500,
 } as const;

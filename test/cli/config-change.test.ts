@@ -77,7 +77,7 @@ test("another token file of that profile, or another owner of the user id, is re
   const { text } = withPairing(null, PAIRING, "c");
   expect(() => withPairing(text, { ...PAIRING, tokenFile: "/elsewhere" }, "c")).toThrow(/has the token file/);
   expect(() => withPairing(text, { ...PAIRING, person: "bea" }, "c")).toThrow(/already "ann"/);
-  expect(() => withPairing("{", PAIRING, "c")).toThrow(/not JSON/);
+  expect(() => withPairing("{", PAIRING, "c")).toThrow(/not valid JSON/);
 });
 
 test("the file is replaced in one step, mode 0600, through a link, and nothing else is left behind", () => {

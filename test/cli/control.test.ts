@@ -59,7 +59,7 @@ describe("control of a run", () => {
     const { asked, server } = await recording({ runId: ack.runId, scopeId: "s", changeNumber: 3, hash: "h" });
     const patch = '[{"op":"replace","path":"/max","value":3}]';
     const broken = await on(server, ["change-settings", "7k3f", "max=3"]);
-    expect(broken.err.replace(/\s+/g, " ")).toContain("is not JSON");
+    expect(broken.err.replace(/\s+/g, " ")).toContain("is not valid JSON");
     expect(broken.err.replace(/\s+/g, " ")).toContain(
       "To do: Give JSON, the name of a file that has it, as @file.json",
     );

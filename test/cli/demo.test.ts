@@ -5,16 +5,25 @@ import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 
 import { keyboardAnswerer, listAnswerer } from "../../src/cli/demo/answerer.ts";
-import { APPROVE, choiceIndex, parseAnswer } from "../../src/cli/demo/answers.ts";
+import { APPROVE, choiceIndex, DEMO_CHOICES, parseAnswer } from "../../src/cli/demo/answers.ts";
 import { Context, type Io } from "../../src/cli/context.ts";
 import { drawMessage, liveButtons } from "../../src/cli/demo/phone.ts";
 import type { PhoneMessage } from "../../src/cli/demo/stand-in.ts";
 import { displayWidth } from "../../src/cli/layout.ts";
+import deploy from "../../docs/examples/deploy.workflow.ts";
 import { decisionSummary } from "../client/views.ts";
 
 test("an answer is a choice, or a choice with text that may hold further equal signs", () => {
   expect(parseAnswer("approve")).toEqual({ choice: "approve", text: null });
   expect(parseAnswer("replan=use pool=blue")).toEqual({ choice: "replan", text: "use pool=blue" });
+});
+
+test("the choices that are known before anything is started are those of the example", () => {
+  const { choices } = deploy.nodes["approve"] as unknown as {
+    choices: Record<string, { label: string; input?: object }>;
+  };
+  const found = Object.entries(choices).map(([id, { label, input }]) => ({ id, label, input: input !== undefined }));
+  expect(found).toEqual(DEMO_CHOICES);
 });
 
 test.each([
@@ -23,7 +32,7 @@ test.each([
   ["Replan=x", 1],
   ["stop", 2],
 ])("%s is choice number %i", (given, index) => {
-  expect(choiceIndex(parseAnswer(given), decisionSummary())).toBe(index);
+  expect(choiceIndex(parseAnswer(given), decisionSummary().choices)).toBe(index);
 });
 
 test.each([
@@ -31,7 +40,7 @@ test.each([
   ["replan", /--answer 'replan=/],
   ["approve=now", /takes no text|Give only/],
 ])("%s is refused with what to write instead", (given, remedy) => {
-  expect(() => choiceIndex(parseAnswer(given), decisionSummary())).toThrowError(
+  expect(() => choiceIndex(parseAnswer(given), decisionSummary().choices)).toThrowError(
     expect.objectContaining({ kind: "usage", remedy: expect.stringMatching(remedy) }),
   );
 });
@@ -110,7 +119,14 @@ test("without a keyboard the given answers are used in order, one per card, then
   expect(await answerer.next(turn)).toEqual({ tap: 1 });
   expect(await answerer.next({ ...turn, prompt })).toEqual({ text: "use the blue pool" });
   expect(APPROVE.choice).toBe("approve");
+  expect(answerer.unused()).toEqual([]);
   expect(await answerer.next({ ...turn, card: { ...card, id: 20 } })).toEqual({ tap: 0 });
+});
+
+test("what no card asked for is told at the end", async () => {
+  const answerer = listAnswerer(typing(), ["approve", "stop"].map(parseAnswer));
+  await answerer.next(turn);
+  expect(answerer.unused()).toEqual([{ choice: "stop", text: null }]);
 });
 
 test("an answer that does not settle its card is an error, not a loop", async () => {

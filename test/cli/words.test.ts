@@ -94,24 +94,30 @@ describe("unknown words", () => {
     [["show", "a", "b"], "too many arguments"],
     [["runs", "--limit", "0"], "whole number from 1 to 256"],
     [["runs", "--limit", "ten"], 'is "ten"'],
-    [["run", "x.workflow.ts", "--input", "{"], "is not JSON"],
+    [["run", "x.workflow.ts", "--input", "{"], "is not valid JSON"],
     [["run", "x.workflow.ts", "--input", "@/nonexistent.json"], "cannot be read"],
     [["effect", "settle", "e-1", "retry", "--result", "1"], 'belongs to "applied"'],
     [["demo", "--answer", "replan="], "--answer"],
+    [["demo", "--answer", "aprove"], "did you mean approve?"],
+    [["demo", "--answer", "approve", "--answer", "stop=now"], "takes no text"],
   ])("%j says what is wrong", async (args, words) => {
     const { code, err } = await holdpoint(args);
     expect(code).toBe(EXIT.usage.code);
     expect(err.replace(/\s+/g, " ").toLowerCase()).toContain(words.toLowerCase());
   });
 
-  test("with --json the error is one document on stdout and nothing on stderr", async () => {
-    const { code, out, err } = await holdpoint(["rnus", "--json"]);
+  test.each([
+    [["rnus", "--json"], "rnus"],
+    [["--json"], "No command"],
+    [["effect", "--json"], "No command"],
+  ])("with --json %j is one document on stdout and nothing on stderr", async (args, words) => {
+    const { code, out, err } = await holdpoint(args);
     expect(code).toBe(EXIT.usage.code);
     expect(err).toBe("");
     expect(JSON.parse(out)).toMatchObject({
       schema: "holdpoint.cli.v1",
       ok: false,
-      error: { code: "HP901", kind: "usage", message: expect.stringContaining("rnus"), remedy: expect.any(String) },
+      error: { code: "HP901", kind: "usage", message: expect.stringContaining(words), remedy: expect.any(String) },
     });
   });
 });

@@ -100,6 +100,15 @@ describe("a configuration that is refused says what is wanted", () => {
   test("which field may have been meant", () => {
     expect(said(JSON.stringify({ ...schema, audience: {} }))).toContain("did you mean audiences?");
     expect(said(JSON.stringify({ ...schema, xyzzyplugh: {} }))).not.toContain("did you mean");
+    const deeper = { ...schema, audiences: { ops: { destinations: ["pi"], policy: { remindAftr: 5 } } } };
+    expect(said(JSON.stringify(deeper))).toMatch(/audiences\.ops\.policy: .*did you mean remindAfter\?/);
+    expect(said(JSON.stringify({ ...schema, server: { loglevel: "info" } }))).toContain("did you mean logLevel?");
+  });
+
+  test("which key was written twice, since only one of them would count", () => {
+    const text = '{\n  "people": { "ann": { "name": "{Ann:" } },\n  "server": {},\n  "people" : {}\n}';
+    expect(said(text)).toContain('the key "people" stands twice in one object, the second time at line 4 column 3');
+    expect(() => parseConfig(JSON.stringify({ ...schema, people: {} }), "config.json")).not.toThrow();
   });
 
   test("what a name and a choice of forms may look like", () => {

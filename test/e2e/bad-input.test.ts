@@ -33,7 +33,7 @@ async function newest(): ReturnType<Stage["view"]> {
 
 describe("a home that cannot be served", () => {
   test.each([
-    ["no JSON", "{ not json", /is not JSON/],
+    ["no JSON", "{ not json", /is not valid JSON/],
     ["an unknown field", JSON.stringify({ schema: "holdpoint.config.v1", peoples: {} }), /peoples/],
     [
       "a destination of an unknown profile",

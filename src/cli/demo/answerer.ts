@@ -18,6 +18,8 @@ export interface Answerer {
   readonly needsDecision: boolean;
   /** How long what follows from an act may take before the turn is taken as still open; milliseconds. */
   readonly patienceMs: number;
+  /** Answers that were given and that no decision asked for. */
+  unused(): readonly GivenAnswer[];
   close(): void;
 }
 
@@ -28,6 +30,7 @@ export function listAnswerer(context: Context, answers: readonly GivenAnswer[]):
   return {
     needsDecision: true,
     patienceMs: DEMO.reactionMs,
+    unused: () => left,
     close: () => {},
     async next({ card, prompt, decision }) {
       if (decision === undefined) throw new HoldpointError("demoFailed", "The card belongs to no open decision.");
@@ -36,7 +39,7 @@ export function listAnswerer(context: Context, answers: readonly GivenAnswer[]):
         current = { card: card.id, answer };
         context.line();
         context.line(`Nobody is asked here: answering "${answer.choice}" by itself.`);
-        return { tap: choiceIndex(answer, decision) };
+        return { tap: choiceIndex(answer, decision.choices) };
       }
       if (prompt !== undefined && current.answer.text !== null) return { text: current.answer.text };
       throw new HoldpointError("demoFailed", `The answer "${current.answer.choice}" did not settle the card.`);
@@ -52,6 +55,7 @@ export function keyboardAnswerer(context: Context, signal: AbortSignal): Answere
   return {
     needsDecision: false,
     patienceMs: DEMO.patienceMs,
+    unused: () => [],
     close: () => lines.close(),
     async next(turn) {
       const buttons = liveButtons(turn.card);

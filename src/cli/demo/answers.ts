@@ -13,6 +13,15 @@ export interface GivenAnswer {
 /** What is answered when nothing else was said. */
 export const APPROVE: GivenAnswer = { choice: "approve", text: null };
 
+type Choice = Pick<DecisionSummary["choices"][number], "id" | "label" | "input">;
+
+/** The choices of the example that the demo runs (a test compares): an answer is checked before anything is started. */
+export const DEMO_CHOICES: readonly Choice[] = [
+  { id: "approve", label: "Approve", input: false },
+  { id: "replan", label: "Replan", input: true },
+  { id: "stop", label: "Stop", input: false },
+];
+
 /** Parses `approve` or `replan=use the blue pool`. Throws `usage`. */
 export function parseAnswer(given: string): GivenAnswer {
   const at = given.indexOf("=");
@@ -32,14 +41,12 @@ export function parseAnswer(given: string): GivenAnswer {
  *
  * @throws HoldpointError `usage` with the nearest choice, or when text is missing or not wanted.
  */
-export function choiceIndex(answer: GivenAnswer, decision: DecisionSummary): number {
+export function choiceIndex(answer: GivenAnswer, choices: readonly Choice[]): number {
   const wanted = answer.choice.toLowerCase();
-  const index = decision.choices.findIndex(
-    ({ id, label }) => id.toLowerCase() === wanted || label.toLowerCase() === wanted,
-  );
-  const choice = decision.choices[index];
+  const index = choices.findIndex(({ id, label }) => id.toLowerCase() === wanted || label.toLowerCase() === wanted);
+  const choice = choices[index];
   if (choice === undefined) {
-    const ids = decision.choices.map(({ id }) => id);
+    const ids = choices.map(({ id }) => id);
     const near = nearest(answer.choice, ids);
     const list = `The choices are: ${ids.join(", ")}.`;
     throw usage(

@@ -15,7 +15,7 @@ import { clean, hang } from "../layout.ts";
 import { statusWord } from "../story.ts";
 import { duration, preciseTime, zoneName } from "../times.ts";
 import { keyboardAnswerer, listAnswerer, type Answerer } from "./answerer.ts";
-import { parseAnswer } from "./answers.ts";
+import { DEMO_CHOICES, choiceIndex, parseAnswer } from "./answers.ts";
 import { Conversation } from "./conversation.ts";
 import { PERSON, Undo, buildStage, type Stage } from "./stage.ts";
 import type { PhoneState } from "./stand-in.ts";
@@ -26,6 +26,7 @@ const INPUT = { service: "shop-api", version: "4.12.0" };
 
 export async function demo(context: Context, _args: string[], options: Record<string, unknown>): Promise<number> {
   const given = (options["answer"] as string[] | undefined)?.map(parseAnswer);
+  for (const answer of given ?? []) choiceIndex(answer, DEMO_CHOICES);
   const interactive = given === undefined && context.io.terminal && context.io.stdin.isTTY === true && !context.json;
   const stop = new AbortController();
   let signalled: NodeJS.Signals | undefined;
@@ -77,6 +78,10 @@ async function perform(
   const { view, state } = await Promise.race([play(context, stage, answerer), broken(stage)]);
   const channels = await channelPids(stage.client);
   report(context, stage, view, state, channels, performance.now() - started);
+  for (const { choice } of answerer.unused()) {
+    context.line();
+    context.line(`--answer ${choice} was not needed: no decision was left to answer.`);
+  }
   if (view.run.status === "completed") return EXIT.ok.code;
   throw new HoldpointError(
     "demoFailed",

@@ -9,7 +9,7 @@ import { rejectUnjudged } from "../interactions/judged.ts";
 import type { Claim, Tx } from "../tx.ts";
 import { type HeldStep, timeOutStep } from "./held-step.ts";
 import { letGo, parkRun, queueAgain, queueOf, type RunnerEnd } from "./queueing.ts";
-import { runByNo, type RunRow, SERVER_ACTOR } from "./rows.ts";
+import { lastAttempt, runByNo, type RunRow, SERVER_ACTOR } from "./rows.ts";
 
 export interface RunnerEnded {
   readonly runnerEpoch: string;
@@ -76,7 +76,7 @@ export const runnerEnded = defineCommand("runs.runnerEnded", (tx, input: RunnerE
   const progressed = steps || (runner.revisionAtReady !== null && tx.revision(run.resourceNo) > runner.revisionAtReady);
   const again = input.bySignal === true && queue.consecutiveErrors < SIGNAL_LAUNCHES;
   if (!progressed && !blameless && !again) {
-    parkRun(tx, run, "runnerNoProgress", noProgress(run.runId, input), SERVER_ACTOR, END[input.outcome]);
+    parkRun(tx, run, "runnerNoProgress", noProgress(tx, run, input), SERVER_ACTOR, END[input.outcome]);
     return { runId: run.runId, queue: "parked", delayMs: null };
   }
   letGo(tx, run, END[input.outcome], input.error);
@@ -122,13 +122,16 @@ function backoff(errors: number): number {
   return errors === 0 ? 0 : Math.min(PROCESS.restartMaxMs, PROCESS.restartMinMs * 2 ** Math.min(errors - 1, 16));
 }
 
-function noProgress(runId: string, input: RunnerEnded): ErrorRecord {
+function noProgress(tx: Tx, run: RunRow, input: RunnerEnded): ErrorRecord {
   const { outcome, error } = input;
+  const last = lastAttempt(tx, run);
+  // Steps after it may have been done and lost: which one it was that ended the runner is not known.
+  const after = last === undefined ? "No step of it is stored" : `The last step that is stored is "${last.nodeId}"`;
   const cause = error === null ? "" : ` ${error.message}`;
   const options = error === null ? {} : { details: { cause: error } };
   return new HoldpointError(
     "runnerNoProgress",
-    `The runner of ${runId} ${HOW[outcome]} without advancing the run.${cause}`,
+    `The runner of ${run.runId} ${HOW[outcome]} without advancing the run. ${after}.${cause}`,
     options,
   ).toRecord();
 }
