@@ -87,12 +87,13 @@ async function acknowledge(
 /** Registers the commands in each place that may use them. A chat that is not open yet does without. */
 async function registerCommands(client: BotClient, launch: ChannelLaunch, events: ChannelEvents): Promise<void> {
   if (launch.commands.length === 0) return;
-  const commands = launch.commands.map((command) => ({
-    command: registeredName(command),
-    description: wordsIn(undefined).commandDescription(command),
-  }));
   for (const place of launch.places) {
     if (events.closing.aborted) return;
+    const { commandDescription } = wordsIn(launch.languages?.[place]);
+    const commands = launch.commands.map((command) => ({
+      command: registeredName(command),
+      description: commandDescription(command),
+    }));
     const scope = { type: "chat", chat_id: place };
     const result = await client.call("setMyCommands", { commands, scope }, (value) =>
       value === true ? true : undefined,

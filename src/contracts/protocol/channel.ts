@@ -47,6 +47,8 @@ export const channelLaunchSchema = z.strictObject({
   commands: z.array(z.enum(OPERATOR_COMMANDS)),
   /** Places (chats) that may see those commands. */
   places: z.array(z.string()),
+  /** Language of a place, where it has another than English. */
+  languages: z.record(z.string(), languageSchema).optional(),
 });
 export type ChannelLaunch = z.infer<typeof channelLaunchSchema>;
 

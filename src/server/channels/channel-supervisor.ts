@@ -5,9 +5,11 @@ import { randomUUID } from "node:crypto";
 import type { Config } from "../../contracts/config.ts";
 import { HoldpointError, toErrorRecord, type ErrorRecord } from "../../contracts/errors.ts";
 import { OPERATOR_COMMANDS } from "../../contracts/decision/operator-codes.ts";
+import type { Language } from "../../contracts/language.ts";
 import { PROCESS, WIRE } from "../../contracts/limits.ts";
 import type { ChannelStatus } from "../../contracts/protocol/operations.ts";
 import { fromAdapterSchema, type FromAdapter, type ToAdapter } from "../../contracts/protocol/channel.ts";
+import { readerOf } from "../../contracts/reader.ts";
 import type { CrashLog } from "../crash-log.ts";
 import { untilWritten } from "../until-written.ts";
 import type { Child, ChildExit, Ports, Timer } from "../ports.ts";
@@ -22,6 +24,8 @@ export interface ChannelSpec {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly tokenFile: string | null;
   readonly places: readonly string[];
+  /** Language of those places that have one. */
+  readonly languages?: Readonly<Record<string, Language>>;
 }
 
 /** The channels that a configuration asks for. */
@@ -33,7 +37,16 @@ export function channelSpecs(config: Config): ChannelSpec[] {
     settings: { apiRoot: entry.apiRoot },
     tokenFile: entry.tokenFile,
     places: entry.allowedChatIds,
+    languages: languagesOf(config, `telegram:${profile}`, entry.allowedChatIds),
   }));
+}
+
+function languagesOf(config: Config, channelId: string, places: readonly string[]): Record<string, Language> {
+  const known = places.flatMap((place) => {
+    const { language } = readerOf(config, { channelId, place });
+    return language === undefined ? [] : [[place, language] as const];
+  });
+  return Object.fromEntries(known);
 }
 
 /** Between two looks at a channel that somebody waits for; real time. */
@@ -236,6 +249,7 @@ export class ChannelSupervisor {
       channelEpoch,
       commands: [...OPERATOR_COMMANDS],
       places: [...spec.places],
+      languages: { ...spec.languages },
     });
     const exit = await child.exited;
     session.close();

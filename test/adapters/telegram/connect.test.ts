@@ -203,6 +203,16 @@ describe("around messages", () => {
   });
 });
 
+test("the menu of a chat is in its language", async () => {
+  sim.people.addChat({ id: -5, type: "group", title: "Team" });
+  await begin({ commands: ["problems"], places: ["1001", "-5"], languages: { "-5": "de" } });
+  const { commands } = await sim.ledger.waitFor((state) => state.commands.length === 2 && state);
+  expect(commands.map(({ commands: [first], scope }) => [scope, first?.description])).toEqual([
+    [{ type: "chat", chat_id: "1001" }, "What needs somebody"],
+    [{ type: "chat", chat_id: "-5" }, expect.not.stringContaining("What")],
+  ]);
+});
+
 test("wrong settings are told and not guessed at", async () => {
   const server = await begin({ settings: { apiRoot: "no address" } });
   expect(await failed(server)).toMatchObject({ error: { code: "HP201", message: expect.stringContaining("apiRoot") } });
