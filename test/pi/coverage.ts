@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { STAGE_CASES } from "./stages/index.ts";
 import { CASES } from "./cases/index.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -49,8 +50,12 @@ const ROWS: readonly (readonly [state: string, event: string, shownBy: string])[
   ["/fork", "a run of the parent goes on", "-"],
 ];
 
-/** The table as lines. Throws for a row whose test is not there. */
+/** The table as lines, and the kills of the full run. Throws for a row whose test is not there. */
 export function coverage(): string[] {
+  return [...table(), "", "Only with --full, one kill each:", ...STAGE_CASES.map(({ name }) => name)];
+}
+
+function table(): string[] {
   const width = (column: 0 | 1): number => Math.max(...ROWS.map((row) => row[column].length));
   return ROWS.map(([state, event, shownBy]) => {
     if (!exists(shownBy)) throw new Error(`nothing is called “${shownBy}”`);
