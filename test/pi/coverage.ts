@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { STAGE_CASES } from "./stages/index.ts";
+import type { Case } from "./cases/case.ts";
 import { CASES } from "./cases/index.ts";
+import { installed } from "./cases/installed.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const SERVER = "test/server/pi/";
@@ -52,7 +54,8 @@ const ROWS: readonly (readonly [state: string, event: string, shownBy: string])[
 
 /** The table as lines, and the kills of the full run. Throws for a row whose test is not there. */
 export function coverage(): string[] {
-  return [...table(), "", "Only with --full, one kill each:", ...STAGE_CASES.map(({ name }) => name)];
+  const names = (cases: readonly Case[]): string[] => cases.map(({ name }) => name);
+  return [...table(), "", "Only with --full:", ...names(installed), ...names(STAGE_CASES)];
 }
 
 function table(): string[] {

@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { CASES } from "./cases/index.ts";
+import { installed as packed } from "./cases/installed.ts";
 import { installPi } from "./install.ts";
 import { MockServer } from "./mock-model.ts";
 import { coverage } from "./coverage.ts";
@@ -34,7 +35,7 @@ const LANES = 3;
 /** Runs of the soak. */
 const total = Number(option("--runs") ?? 200);
 const full = process.argv.includes("--full");
-const chosen = [...(full ? STAGE_CASES : []), ...CASES].filter(({ name }) => only === undefined || name.includes(only));
+const chosen = [...(full ? [...packed, ...STAGE_CASES] : []), ...CASES].filter(({ name }) => only === undefined || name.includes(only));
 const failures: { name: string; error: string }[] = [];
 let passed = 0;
 let kills = 0;

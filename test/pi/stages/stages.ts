@@ -130,7 +130,7 @@ async function busy(
   workflow: Workflow,
   test: (effect: EffectSummary) => boolean,
 ): Promise<Held> {
-  model.hold(({ last }) => /^think/.test(last));
+  model.hold(({ last }) => last.startsWith("think"));
   void session.pi.prompt("think for a while");
   await model.held;
   const runId = await session.start(workflow);
