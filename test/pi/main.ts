@@ -35,7 +35,9 @@ const LANES = 3;
 /** Runs of the soak. */
 const total = Number(option("--runs") ?? 200);
 const full = process.argv.includes("--full");
-const chosen = [...(full ? [...packed, ...STAGE_CASES] : []), ...CASES].filter(({ name }) => only === undefined || name.includes(only));
+const chosen = [...(full ? [...packed, ...STAGE_CASES] : []), ...CASES].filter(
+  ({ name }) => only === undefined || name.includes(only),
+);
 const failures: { name: string; error: string }[] = [];
 let passed = 0;
 let kills = 0;
