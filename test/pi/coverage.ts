@@ -2,7 +2,10 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { STAGE_CASES } from "./stages/index.ts";
+import type { Case } from "./cases/case.ts";
 import { CASES } from "./cases/index.ts";
+import { installed } from "./cases/installed.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const SERVER = "test/server/pi/";
@@ -49,8 +52,13 @@ const ROWS: readonly (readonly [state: string, event: string, shownBy: string])[
   ["/fork", "a run of the parent goes on", "-"],
 ];
 
-/** The table as lines. Throws for a row whose test is not there. */
+/** The table as lines, and the kills of the full run. Throws for a row whose test is not there. */
 export function coverage(): string[] {
+  const names = (cases: readonly Case[]): string[] => cases.map(({ name }) => name);
+  return [...table(), "", "Only with --full:", ...names(installed), ...names(STAGE_CASES)];
+}
+
+function table(): string[] {
   const width = (column: 0 | 1): number => Math.max(...ROWS.map((row) => row[column].length));
   return ROWS.map(([state, event, shownBy]) => {
     if (!exists(shownBy)) throw new Error(`nothing is called “${shownBy}”`);

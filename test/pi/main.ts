@@ -1,14 +1,16 @@
 /**
  * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi`, after `--` also `--json`,
- * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi), `--list` (what is covered where), `--full` (also the soak; `--runs N`,
- * `--seed N`).
+ * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi), `--list` (what is covered where), `--full` (also a kill of each process at each
+ * stage, and the soak; `--runs N`, 0 = none, `--seed N`).
  * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
  */
 import { writeFileSync } from "node:fs";
 import { CASES } from "./cases/index.ts";
+import { installed as packed } from "./cases/installed.ts";
 import { installPi } from "./install.ts";
 import { MockServer } from "./mock-model.ts";
 import { coverage } from "./coverage.ts";
+import { STAGE_CASES } from "./stages/index.ts";
 import { soak, type SoakResult } from "./soak.ts";
 import { Stage } from "./stage.ts";
 
@@ -30,9 +32,15 @@ const LIMIT_MS = 90_000;
 /** Cases at a time: most of a case is waiting for Pi to start, or for what was told to end. */
 const LANES = 3;
 
-const chosen = CASES.filter(({ name }) => only === undefined || name.includes(only));
+/** Runs of the soak. */
+const total = Number(option("--runs") ?? 200);
+const full = process.argv.includes("--full");
+const chosen = [...(full ? [...packed, ...STAGE_CASES] : []), ...CASES].filter(
+  ({ name }) => only === undefined || name.includes(only),
+);
 const failures: { name: string; error: string }[] = [];
 let passed = 0;
+let kills = 0;
 let soaked: SoakResult | undefined;
 
 if (process.argv.includes("--list")) {
@@ -59,6 +67,7 @@ if (installed.ok) {
         const left = stage.alive();
         if (left.length > 0) throw new Error(`processes are left: ${left.join(", ")}`);
         passed += 1;
+        if (STAGE_CASES.includes(item)) kills += 1;
         say(`ok    ${item.name} (${Math.round(performance.now() - began)} ms)`);
       } catch (error) {
         const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -72,9 +81,9 @@ if (installed.ok) {
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
-  if (process.argv.includes("--full"))
+  if (full && total > 0)
     soaked = await soak(installed.command, server, {
-      total: Number(option("--runs") ?? 200),
+      total,
       seed: Number(option("--seed") ?? 1),
       say,
     });
@@ -90,7 +99,7 @@ const violations = soaked?.violations ?? [];
 const failed = failures.length + (chosen.length === 0 && soaked === undefined ? 1 : 0);
 const skipped = installed.ok ? 0 : chosen.length;
 const reason = installed.ok ? undefined : installed.reason;
-const result = `${JSON.stringify({ passed, failed, skipped, reason, failures, runs: soaked?.runs ?? 0, kills: soaked?.kills ?? 0, violations })}\n`;
+const result = `${JSON.stringify({ passed, failed, skipped, reason, failures, runs: soaked?.runs ?? 0, kills: kills + (soaked?.kills ?? 0), violations })}\n`;
 if (report !== undefined) writeFileSync(report, result);
 if (json) process.stdout.write(result);
 else {

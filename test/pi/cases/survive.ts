@@ -1,6 +1,7 @@
 /** Sessions that survive: processes that are killed, sessions that are left, turns that are aborted. Nothing is shown or done twice. */
 import assert from "node:assert/strict";
 import type { Script } from "../mock-model.ts";
+import { adapterPid, signal } from "../sessions/processes.ts";
 import { inWorld, type World } from "../sessions/world.ts";
 import type { PiRpc } from "../sessions/pi-rpc.ts";
 import { submit, type Case } from "./case.ts";
@@ -63,12 +64,6 @@ async function back({ client }: World): Promise<void> {
   }
 }
 
-/** The pid of the running Pi adapter. */
-async function adapter({ client }: World): Promise<number> {
-  const { channels } = await client.call("channel.status", {});
-  return channels.find(({ channel }) => channel === "pi")?.pid ?? assert.fail("no Pi adapter runs");
-}
-
 export const survive: readonly Case[] = [
   {
     name: "Pi is killed in the middle of a step: the next Pi of the session gets it once more, and everything else once",
@@ -95,14 +90,14 @@ export const survive: readonly Case[] = [
         const session = world.pi({ sessionId: "patient" });
         await session.prompt(START);
         await session.message("decision");
-        process.kill(await adapter(world), "SIGKILL");
+        assert.ok(signal(await adapterPid(world), "SIGKILL"));
         await world.server.kill();
         // The session starts the next one, which nobody else would stop.
         await session.notice(/starting the server/);
         await back(world);
         world.scope.add(() => world.client.call("server.stop", {}));
         await approve(world, session);
-        process.kill(await adapter(world), "SIGKILL");
+        assert.ok(signal(await adapterPid(world), "SIGKILL"));
         await assertOnce(session, 1);
         assert.equal(session.alive, true);
       }),

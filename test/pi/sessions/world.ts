@@ -13,7 +13,10 @@ import {
 import type { Stage } from "../stage.ts";
 import { PiRpc, type PiOptions } from "./pi-rpc.ts";
 
+/** A result is judged for as long as there is a file `hold`. */
 const DEPLOY = `
+import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { agent, choice, compute, defineHumanChoices, defineWorkflow, humanDecision, humanDecisionEdge, notify, textInput } from "holdpoint";
 const choices = defineHumanChoices({
   approve: choice({ label: "Approve" }),
@@ -27,7 +30,12 @@ export default defineWorkflow({
     plan: agent({
       prompt: () => "Make a plan.",
       expectedOutput: "An object with the plan.",
-      validate: (value) => { if (!Array.isArray(value.plan)) throw new Error("plan must be a list"); return value; },
+      validate: async (value) => {
+        if (!Array.isArray(value.plan)) throw new Error("plan must be a list");
+        if (existsSync("hold")) writeFileSync("judging", "");
+        while (existsSync("hold")) await sleep(20);
+        return value;
+      },
       allowedTools: ["read"],
     }),
     tell: notify({ kind: "progress", message: () => "The plan is there." }),
@@ -44,6 +52,24 @@ export default defineWorkflow({
     { from: "tell", to: "approve" },
     humanDecisionEdge({ from: "approve", choices, cases: { approve: "done", replan: "plan", stop: "stopped" } }),
   ],
+});
+`;
+
+const ASK = `
+import { choice, compute, defineHumanChoices, defineWorkflow, humanDecision, humanDecisionEdge } from "holdpoint";
+const choices = defineHumanChoices({ approve: choice({ label: "Approve" }), stop: choice({ label: "Stop" }) });
+export default defineWorkflow({
+  name: "ask",
+  startAt: "approve",
+  nodes: {
+    approve: humanDecision({
+      audience: "operators",
+      choices,
+      request: () => ({ title: "Approve it", subject: {}, presentation: { summary: "That is all.", blocks: [] } }),
+    }),
+    done: compute({ run: ({ outputs }) => outputs.approve.choice }),
+  },
+  edges: [humanDecisionEdge({ from: "approve", choices, cases: { approve: "done", stop: "done" } })],
 });
 `;
 
@@ -106,6 +132,7 @@ export async function inWorld(
     const folder = stage.path(".pi/workflows");
     mkdirSync(folder, { recursive: true });
     writeFileSync(`${folder}/deploy.workflow.ts`, DEPLOY);
+    writeFileSync(`${folder}/ask.workflow.ts`, ASK);
     writeFileSync(`${folder}/quick.workflow.ts`, QUICK);
     writeFileSync(`${folder}/brief.workflow.ts`, BRIEF);
     const server = await startServer(scope, home);
