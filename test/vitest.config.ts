@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Their files share a process and the modules in it, which halves the processor time: they leave no state behind. */
 const shared = [
@@ -42,6 +43,15 @@ function exportsOfPackage(): Record<string, { default: string }> {
   return (JSON.parse(text) as { exports: Record<string, { default: string }> }).exports;
 }
 
+/** The longest files begin first, or one of them goes on alone when all others are over; a clean checkout remembers no times. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.includes("/e2e/doubles/");
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL("..", import.meta.url)),
   resolve: {
@@ -62,6 +72,7 @@ export default defineConfig({
     pool: "forks",
     // The default leaves a processor free; on two that would be one worker.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: "shared", include: glob(shared), isolate: false } },
       { extends: true, test: { name: "fast", include: glob(fast) } },
@@ -78,7 +89,14 @@ export default defineConfig({
       { extends: true, test: { name: "mutations", include: ["test/property/mutations.test.ts"], maxConcurrency: 2 } },
       {
         extends: true,
-        test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], testTimeout: 120_000 },
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 120_000,
+          // They wait for processes for much of their time. A number of its own needs a turn of its own.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
       },
       {
         extends: true,

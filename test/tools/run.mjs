@@ -1,6 +1,7 @@
 // `npm test`: checks, build, then every part of the tests; the time of each part is printed at the end, and the last line is
-// `N passed, N failed, N skipped`. `--only a,b` runs some parts; parts that need dist/ build it first.
-import { spawnSync } from "node:child_process";
+// `N passed, N failed, N skipped`. `--only a,b` runs some parts; parts that need dist/ build it first. The end-to-end tests wait for much
+// of their time: the parts that use one processor run beside them, and print what they have to say when they are over.
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -18,22 +19,31 @@ let passed = 0;
 let failed = 0;
 let skipped = 0;
 
-function run(name, command, args, read) {
+/** `aside`: its output comes at its end, because another part is printing. */
+async function run(name, command, args, { read, aside = false } = {}) {
   if (only && !only.includes(name)) return;
-  console.log(`\n== ${name}`);
+  if (!aside) console.log(`\n== ${name}`);
   const started = Date.now();
-  const result = spawnSync(command, args, { cwd: root, env, stdio: "inherit" });
-  const counts = read?.(result.status) ?? { passed: result.status === 0 ? 1 : 0, failed: result.status === 0 ? 0 : 1 };
-  if (result.status !== 0 && counts.failed === 0) counts.failed = 1;
+  const child = spawn(command, args, { cwd: root, env, stdio: aside ? ["ignore", "pipe", "pipe"] : "inherit" });
+  const said = [];
+  child.stdout?.on("data", (chunk) => said.push(chunk));
+  child.stderr?.on("data", (chunk) => said.push(chunk));
+  const status = await new Promise((resolve) => {
+    child.once("error", (error) => resolve(String(error)));
+    child.once("close", (code, signal) => resolve(code ?? signal));
+  });
+  if (aside) console.log(`\n== ${name} (beside the others)\n${Buffer.concat(said).toString()}`);
+  const counts = read?.(status) ?? { passed: status === 0 ? 1 : 0, failed: status === 0 ? 0 : 1 };
+  if (status !== 0 && counts.failed === 0) counts.failed = 1;
   passed += counts.passed;
   failed += counts.failed;
   skipped += counts.skipped ?? 0;
   results.push({ name, seconds: (Date.now() - started) / 1000, ...counts });
 }
 
-function vitest(project) {
+function vitest(project, { aside = false } = {}) {
   const report = join(temp, `${project}.json`);
-  run(
+  return run(
     project,
     process.execPath,
     [
@@ -48,44 +58,56 @@ function vitest(project) {
       "--reporter=json",
       `--outputFile.json=${report}`,
     ],
-    () => {
-      if (!existsSync(report)) return { passed: 0, failed: 1 };
-      const { numPassedTests, numFailedTests, numPendingTests, numTotalTests, success } = JSON.parse(
-        readFileSync(report, "utf8"),
-      );
-      // A part that ran nothing has failed.
-      return {
-        passed: numPassedTests,
-        skipped: numPendingTests,
-        failed: numTotalTests === 0 ? 1 : success ? numFailedTests : Math.max(1, numFailedTests),
-      };
-    },
+    { aside, read: () => countsOf(report) },
   );
 }
 
-run("build", process.execPath, [join(root, "test/tools/build.mjs")]);
-run("check", process.execPath, [join(root, "test/tools/check.mjs")]);
-for (const project of ["shared", "fast", "property", "e2e", "durability"]) vitest(project);
-if (existsSync(join(root, "test/crash/main.ts"))) {
-  const report = join(temp, "crash.json");
-  run(
-    "crash",
-    process.execPath,
-    ["--import", "jiti/register", join(root, "test/crash/main.ts"), "--short", "--report", report],
-    () => {
-      if (!existsSync(report)) return { passed: 0, failed: 1 };
-      const { total, violations, unhit } = JSON.parse(readFileSync(report, "utf8"));
-      const bad = violations.length + unhit.length;
-      return { passed: total - bad, failed: total === 0 ? 1 : bad };
-    },
+/** What a report of vitest counts. */
+function countsOf(report) {
+  if (!existsSync(report)) return { passed: 0, failed: 1 };
+  const { numPassedTests, numFailedTests, numPendingTests, numTotalTests, success } = JSON.parse(
+    readFileSync(report, "utf8"),
   );
+  // A part that ran nothing has failed.
+  return {
+    passed: numPassedTests,
+    skipped: numPendingTests,
+    failed: numTotalTests === 0 ? 1 : success ? numFailedTests : Math.max(1, numFailedTests),
+  };
 }
-const piReport = join(temp, "pi.json");
-run("pi", process.execPath, ["--import", "jiti/register", join(root, "test/pi/main.ts"), "--report", piReport], () =>
-  existsSync(piReport) ? JSON.parse(readFileSync(piReport, "utf8")) : { passed: 0, failed: 1 },
-);
-if (existsSync(join(root, "test/tools/tarball.mjs")))
-  run("tarball", process.execPath, [join(root, "test/tools/tarball.mjs")]);
+
+/** Every point of the crash matrix is one test, and so is a chain of points in which something is wrong. */
+function crash() {
+  const report = join(temp, "crash.json");
+  const args = ["--import", "jiti/register", join(root, "test/crash/main.ts"), "--short", "--report", report];
+  const read = () => {
+    if (!existsSync(report)) return { passed: 0, failed: 1 };
+    const { points, unhit, violations } = JSON.parse(readFileSync(report, "utf8"));
+    const passed = points.filter(({ ok }) => ok).length;
+    const bad = Math.max(points.length - passed, violations.length + unhit.length);
+    return { passed, failed: points.length === 0 ? 1 : bad };
+  };
+  return run("crash", process.execPath, args, { read });
+}
+
+function pi() {
+  const report = join(temp, "pi.json");
+  const args = ["--import", "jiti/register", join(root, "test/pi/main.ts"), "--report", report];
+  const read = () => (existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { passed: 0, failed: 1 });
+  return run("pi", process.execPath, args, { read, aside: true });
+}
+
+const began = Date.now();
+await run("build", process.execPath, [join(root, "test/tools/build.mjs")]);
+await run("check", process.execPath, [join(root, "test/tools/check.mjs")]);
+for (const project of ["shared", "fast", "property"]) await vitest(project);
+const besides = async () => {
+  await pi();
+  await vitest("durability", { aside: true });
+  await run("tarball", process.execPath, [join(root, "test/tools/tarball.mjs")], { aside: true });
+};
+await Promise.all([vitest("e2e"), besides()]);
+await crash();
 
 rmSync(temp, { recursive: true, force: true });
 console.log("");
@@ -93,12 +115,7 @@ for (const { name, seconds, passed: p, failed: f, skipped: s = 0 } of results)
   console.log(
     `${name.padEnd(12)} ${seconds.toFixed(1).padStart(7)} s  ${p} passed, ${f} failed${s > 0 ? `, ${s} SKIPPED` : ""}`,
   );
-console.log(
-  `${"total".padEnd(12)} ${results
-    .reduce((sum, { seconds }) => sum + seconds, 0)
-    .toFixed(1)
-    .padStart(7)} s`,
-);
+console.log(`${"total".padEnd(12)} ${((Date.now() - began) / 1_000).toFixed(1).padStart(7)} s`);
 // Nobody reads the middle of a long output: what could not run is said again at its end.
 for (const { name, reason } of results) if (reason) console.log(`SKIPPED ${name}: ${reason}`);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
