@@ -44,7 +44,9 @@ export function framesOf(child: ChildFaultPoint["child"], moment: FrameMoment): 
 
 /** Reads `<runner|adapter|resource|probes>:<in|lost|out>:<frame>[:n][+batch]`. Throws `usage` for another form or an unknown frame. */
 export function parseChildFault(text: string): ChildFaultPoint {
-  const match = /^(runner|adapter|resource|probes):(in|lost|out):([a-zA-Z.]+)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(text);
+  const match = /^(runner|adapter|resource|probes):(in|lost|out):([a-zA-Z.]+)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(
+    text,
+  );
   if (match === null) {
     throw new HoldpointError(
       "usage",

@@ -17,7 +17,12 @@ const LOOK_MS = 50;
 type Ref = Pick<ResourceDetail, "projectPath"> & { readonly manager: string; readonly key: string };
 
 /** Applies again while the process that loads the manager dies, as somebody does who reads that nothing was changed. */
-async function applied(stage: Stage, ref: Ref, spec: ResourceDetail["resource"]["spec"], path: string | null): Promise<void> {
+async function applied(
+  stage: Stage,
+  ref: Ref,
+  spec: ResourceDetail["resource"]["spec"],
+  path: string | null,
+): Promise<void> {
   for (;;) {
     const before = stage.reached.length;
     try {
@@ -33,7 +38,12 @@ async function applied(stage: Stage, ref: Ref, spec: ResourceDetail["resource"][
  * Looks at the resource until the test gives something; null is a resource that is gone. Its pass comes again by itself; only when several
  * have died one after another somebody asks for it, since waiting longer and longer would show nothing.
  */
-async function untilManaged<T>(stage: Stage, ref: Ref, what: string, test: (detail: ResourceDetail | null) => T | false): Promise<T> {
+async function untilManaged<T>(
+  stage: Stage,
+  ref: Ref,
+  what: string,
+  test: (detail: ResourceDetail | null) => T | false,
+): Promise<T> {
   let detail: ResourceDetail | null = null;
   for (const deadline = Date.now() + HANG_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
     try {
@@ -67,7 +77,12 @@ const tended: Scenario = {
     await untilManaged(stage, ref, "the tuning", (detail) => phaseOf(detail) === "tuned");
     openGate(stage, "tended");
     await untilEnded(stage, run);
-    const done = await untilManaged(stage, ref, "the end", (detail) => phaseOf(detail) === "done" && detail?.queue === null && detail);
+    const done = await untilManaged(
+      stage,
+      ref,
+      "the end",
+      (detail) => phaseOf(detail) === "done" && detail?.queue === null && detail,
+    );
     if (done.children.length !== 1) stage.problems.push(`${done.children.length} runs were asked for`);
     const effects = done.effects.map(({ kind, state }) => `${kind} ${state}`).join(", ");
     if (effects !== "roll-out applied") stage.problems.push(`the effects are: ${effects}`);
@@ -96,8 +111,9 @@ const probed: Scenario = {
     const probe = { type: "command", command: "/bin/sh", args: ["-c", `echo looked >> '${looked}'`] };
     const ref = { projectPath, manager: "monitor", key: "disk" };
     await applied(stage, ref, { everySeconds: 3_600, probe, audience: "operators" }, null);
+    await untilManaged(stage, ref, "the monitor", (detail) => detail?.queue === null);
     const { monitors } = await stage.call("monitor.list", { after: "" });
-    const [monitor] = monitors;
+    const monitor = monitors.find(({ origin }) => origin === "resource");
     if (monitor === undefined) throw new Error("there is no monitor");
     let good = 0;
     for (let checks = 0; good < 2 || stage.ahead.some((fault) => !fault.includes(":stop")); checks += 1) {
