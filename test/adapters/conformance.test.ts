@@ -1,9 +1,9 @@
-// Both adapters under one suite: Telegram against its stand-in, and lines over a Unix socket.
+// All adapters under one suite: Telegram against its stand-in, lines over a Unix socket, and Pi with sessions that connect to it.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectTelegram } from "../../adapters/telegram/connect.ts";
 import { botMessages, startSim } from "../../adapters/telegram/sim/index.ts";
 import { connectLine } from "../fixtures/line-adapter/connect.ts";
@@ -11,14 +11,24 @@ import { LineService } from "../fixtures/line-adapter/service.ts";
 import { buildChildren, type Built } from "./built.ts";
 import { channelConformance, type Subject } from "./conformance.ts";
 import { launchFor } from "./fake-server.ts";
+import { PiSubject } from "./pi/subject.ts";
 
 let built: Built;
 beforeAll(() => {
-  built = buildChildren(["adapters/telegram/main.ts", "test/fixtures/line-adapter/main.ts"]);
+  built = buildChildren(["adapters/telegram/main.ts", "test/fixtures/line-adapter/main.ts", "adapters/pi/main.ts"]);
 }, 60_000);
 afterAll(() => built.remove());
 
 const MESSAGE_METHODS = ["sendMessage", "editMessageText", "deleteMessage"];
+
+/** What a pressed button says: its token, and the message that it is under. */
+const buttonOf = (reference: string | undefined): Record<string, unknown> => ({
+  kind: "answer",
+  token: "token-approve",
+  reference,
+  sender: { id: expect.stringMatching(/^\d+$/) },
+  traits: [],
+});
 
 async function telegram(): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "hp-telegram-"));
@@ -45,6 +55,8 @@ async function telegram(): Promise<Subject> {
     places: ["telegram:test/1001", "telegram:test/1002"],
     launch: (changes) =>
       launchFor({ channel: "telegram:test", settings: { apiRoot: sim.url, pollSeconds: 50 }, tokenFile, ...changes }),
+    tells: { refused: "rejected", unreachable: "HP605" },
+    tapped: buttonOf,
     requests: count,
     arrived: async (wanted) => {
       await sim.ledger.waitFor(() => count() >= wanted);
@@ -93,6 +105,8 @@ async function line(): Promise<Subject> {
     secret: null,
     places: ["line:test/hall", "line:test/yard"],
     launch: (changes) => launchFor({ channel: "line:test", settings: { path }, ...changes }),
+    tells: { refused: "rejected", unreachable: "HP605" },
+    tapped: buttonOf,
     requests: count,
     arrived: (wanted) => service.until(() => count() >= wanted),
     visible: (destination) =>
@@ -121,3 +135,21 @@ async function line(): Promise<Subject> {
 
 channelConformance("Telegram", telegram);
 channelConformance("lines over a socket", line);
+const leftOut = channelConformance(
+  "Pi",
+  () => Promise.resolve(new PiSubject(() => built.path("adapters/pi/main.ts"))),
+  ["parts", "doubt", "edits", "backlog", "hurry", "polls"],
+);
+
+test("what does not apply to Pi is known by name, and has a rule in its place where there is one", () => {
+  expect(leftOut).toEqual([
+    ["parts", "each part waits for the receipt of the one before, and only the last has the buttons"],
+    ["parts", "a later attempt starts at the part it is given"],
+    ["parts", "a refused part ends the attempt: parts before it keep their receipts, later ones are not sent"],
+    ["doubt", "a request that was carried out without an answer is ambiguous and goes out once"],
+    ["edits", "an edit changes the message in place, a deletion removes it; neither makes a receipt"],
+    ["backlog", "an update without a verdict comes again after a restart, one with a verdict does not"],
+    ["hurry", "a tap whose verdict takes too long is told that it arrived, and is not told twice"],
+    ["polls", "a failed poll is told in words, and the next good one too"],
+  ]);
+});

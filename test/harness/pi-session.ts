@@ -30,6 +30,8 @@ export class SessionFile {
   durable: boolean;
   /** The turn that Pi is in, which outlives connections; reported with each branch. */
   turn: { readonly turnId: string; activeMs: number } | null = null;
+  /** Beginnings and ends of turns that are not told yet. */
+  kept = 0;
   #count = 0;
 
   constructor(sessionId: string, durable = true) {
@@ -47,6 +49,7 @@ export class SessionFile {
   /** Pi has quit: what had no file is lost. */
   quit(): void {
     if (!this.durable) this.entries = [];
+    this.kept = 0;
     this.turn = null;
   }
 
@@ -176,8 +179,8 @@ export class FakeSession {
       entryId,
       onBranch: true,
     }));
-    const { turn } = this.file;
-    return this.call({ type: "branch", full: true, seen, leaf: null, turn, ...this.#standing });
+    const { kept, turn } = this.file;
+    return this.call({ type: "branch", full: true, seen, leaf: null, turn, kept, ...this.#standing });
   }
 
   standing(change: { idle?: boolean; pendingInput?: boolean } = {}): void {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { obliging } from "./cases/sessions.ts";
 import type { MockServer } from "./mock-model.ts";
-import type { PiRpc } from "./sessions/pi-rpc.ts";
+import type { Entry, PiRpc } from "./sessions/pi-rpc.ts";
 import { inWorld, type World } from "./sessions/world.ts";
 import { Stage } from "./stage.ts";
 
@@ -22,8 +22,10 @@ const SESSIONS = 5;
 /** A run that takes longer is stuck: what is killed comes back within seconds. */
 const STUCK_MS = 180_000;
 /** Between two kills. */
-const KILL_MS = { least: 700, most: 3_000 };
+const KILL_MS = { least: 500, most: 2_500 };
 const LOOK_MS = 100;
+/** What each run says in its session, once. */
+const ONCE_A_RUN: readonly string[] = ["notification", "decision", "terminal"];
 
 export async function soak(
   command: readonly string[],
@@ -60,6 +62,8 @@ export async function soak(
             say(`soak: ${runs} of ${total} runs, ${kills} kills`);
           } catch (error) {
             violations.push(`${session.id}: ${error instanceof Error ? error.message : String(error)}`);
+            // Its session has that run until it ends.
+            return;
           }
         }
       };
@@ -140,23 +144,55 @@ class SoakSession {
     const until = Date.now() + STUCK_MS;
     const found = [...this.#violations];
     try {
+      // The last message to arrive need not be the last that was written: each kind is waited for.
       await this.#again(until, "its last messages", async () => {
-        const ours = await this.#pi.ours("terminal");
-        return ours.length >= this.#runs.length ? true : undefined;
+        const missing = this.#runs.length * ONCE_A_RUN.length - (await this.#counted()).length;
+        return missing <= 0 ? true : undefined;
       });
     } catch (error) {
       found.push(`${this.id}: ${error instanceof Error ? error.message : String(error)}`);
     }
-    const all = (await this.#pi.ours()).map(({ data, details }) => details ?? data);
-    const ids = all.map((details) => details?.messageId);
+    const all = await this.#details();
+    const ids = all.map(({ messageId }) => messageId);
     for (const id of new Set(ids))
       if (ids.filter((one) => one === id).length > 1) found.push(`${this.id}: message ${id} is there twice`);
-    for (const kind of ["notification", "decision", "terminal"]) {
-      const count = all.filter((details) => details?.message?.kind === kind).length;
+    for (const kind of ONCE_A_RUN) {
+      const count = all.filter(({ message }) => message?.kind === kind).length;
       if (count !== this.#runs.length) found.push(`${this.id}: ${count} of ${this.#runs.length} messages "${kind}"`);
     }
+    if (found.length > 0) found.push(...(await this.#stored(new Set(ids))));
     if (!this.#pi.alive) found.push(`${this.id}: Pi ended by itself`);
     return found;
+  }
+
+  async #details(): Promise<NonNullable<Entry["details"]>[]> {
+    return (await this.#pi.ours()).flatMap(({ data, details }) => details ?? data ?? []);
+  }
+
+  async #counted(): Promise<NonNullable<Entry["details"]>[]> {
+    return (await this.#details()).filter(({ message }) => ONCE_A_RUN.includes(message?.kind ?? ""));
+  }
+
+  /** What the store says of messages that are not in the session, and of those that it does not count as sent. */
+  async #stored(there: ReadonlySet<string | undefined>): Promise<string[]> {
+    const { client } = this.#world;
+    const said: string[] = [];
+    for (const run of this.#runs) {
+      const { effects } = await client.call("run.get", { run });
+      for (const effect of effects) {
+        const { attempts, destination, effectId, error, nextAttemptAt, status, type } = effect;
+        const fine = there.has(effectId) ? status === "applied" : status === "cancelled";
+        if (destination !== `pi/${this.id}` || effect.purpose === "settlement" || fine) continue;
+        const when = nextAttemptAt === null ? "" : `, next in ${nextAttemptAt - Date.now()} ms`;
+        const place = there.has(effectId) ? "there" : "missing";
+        said.push(
+          `${this.id}: ${place}: ${type} ${effectId} of ${run} is ${status} after ${attempts} attempts${when}: ${error?.message ?? "no error"}`,
+        );
+        const { attemptList, parts } = await client.call("effect.show", { effect: effectId });
+        said.push(`${this.id}:   ${JSON.stringify({ attemptList: attemptList.slice(-4), parts }).slice(0, 2_000)}`);
+      }
+    }
+    return said;
   }
 
   async #again<T>(until: number, what: string, work: () => Promise<T | undefined>): Promise<T> {

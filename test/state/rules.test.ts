@@ -2,9 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { type Command, defineCommand, LABELS } from "../../src/state/command.ts";
 import { faultSeam, parseFault } from "../../src/state/faults.ts";
+import { SCHEMA_V1 } from "../../src/state/schema/index.ts";
 import { openTemp, running, startRun, takeEpoch } from "./fixture.ts";
 
 const folder = fileURLToPath(new URL("../../src/state", import.meta.url));
@@ -27,6 +29,26 @@ describe("the code of the store", () => {
     );
     expect(found.filter((name) => !allowed.includes(name))).toEqual([]);
     expect(found).toContain("queue.ts");
+  });
+
+  it("checks a row without lists that SQLite would put into a temporary table for every statement", () => {
+    const db = new Database(":memory:");
+    db.exec(SCHEMA_V1);
+    const checked = ["effects", "runs", "node_attempts", "human_decision_resolutions", "human_decision_submissions"];
+    for (const table of checked) {
+      const ops = db.prepare<[], { opcode: string }>(`EXPLAIN INSERT INTO ${table} DEFAULT VALUES`).all();
+      expect(ops.length, table).toBeGreaterThan(20);
+      expect(
+        ops.filter(({ opcode }) => opcode === "OpenEphemeral"),
+        table,
+      ).toEqual([]);
+    }
+    expect(SCHEMA_V1).not.toMatch(/IN \([^)]*,[^)]*,/);
+    // So that the word this looks for is the one that SQLite uses.
+    const list = "EXPLAIN SELECT * FROM effects WHERE status IN ('pending', 'applying', 'applied')";
+    const ops = db.prepare<[], { opcode: string }>(list).all();
+    expect(ops.some(({ opcode }) => opcode === "OpenEphemeral")).toBe(true);
+    db.close();
   });
 
   it("gives every command a label of its own, and the store every command", async () => {

@@ -6,7 +6,7 @@ import { PI } from "../../../src/contracts/config.ts";
 import { HoldpointError, type ErrorKind } from "../../../src/contracts/errors.ts";
 import { SESSION } from "../../../src/contracts/limits.ts";
 import type { Perform } from "../../../src/contracts/protocol/channel.ts";
-import type { FromExtension } from "../../../src/contracts/protocol/pi-link.ts";
+import type { FromExtension, LinkReport } from "../../../src/contracts/protocol/pi-link.ts";
 import { ChannelProblem, type Connect, type SendResult, type Transport } from "../../channel/transport.ts";
 import { Answers } from "./answers.ts";
 import { deliveryOf } from "./delivery.ts";
@@ -43,8 +43,12 @@ export const connectPi: Connect = async (launch, _secret, events): Promise<Trans
         return answers.take(session, frame);
       default:
         session.note(frame);
-        events.report?.({ type: "link.report", place: session.place, epoch: session.epoch, report: frame });
+        report(session, frame);
     }
+  }
+
+  function report({ epoch, place }: PiSession, report: LinkReport): void {
+    events.report?.({ type: "link.report", place, epoch, report });
   }
 
   try {
@@ -77,7 +81,9 @@ export const connectPi: Connect = async (launch, _secret, events): Promise<Trans
       if (frame.type === "link.view") return session.send({ type: "view", view: frame.view });
       const { type: _type, place: _place, epoch: _epoch, ...reply } = frame;
       session.send({ type: "reply", ...reply });
-      if (reply.code === "branchStored") session.opened();
+      if (reply.code !== "branchStored") return;
+      const again = session.opened();
+      if (again !== null) report(session, again);
     },
     close: () => sessions.close(),
   };

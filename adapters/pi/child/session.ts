@@ -30,6 +30,8 @@ export class PiSession {
   #standing: Standing | null = null;
   /** Its first branch is stored, so that deliveries may be offered. */
   #open = false;
+  /** Something came before that. */
+  #turnedAway = false;
   #waiting: { readonly messageId: string; readonly resolve: (delivered: Delivered | null) => void } | null = null;
 
   constructor(hello: Hello, epoch: number, port: FramePort<FromExtension, ToExtension>) {
@@ -58,9 +60,15 @@ export class PiSession {
     for (const { entryId, messageId } of report.seen) this.#seen.set(messageId, entryId);
   }
 
-  /** Deliveries may be offered from now on. */
-  opened(): void {
+  /**
+   * Deliveries may be offered from now on. Returns what the server must hear once more, or null: it told us so before it could hear that
+   * something was turned away, and would offer that again only when the session says that it is ready.
+   */
+  opened(): LinkReport | null {
     this.#open = true;
+    const again = this.#turnedAway ? this.#standing : null;
+    this.#turnedAway = false;
+    return again === null ? null : { type: "standing", ...again };
   }
 
   get ready(): boolean {
@@ -70,7 +78,10 @@ export class PiSession {
   /** Puts something into the session unless it is there already. Never rejects. */
   async deliver(delivery: Delivery): Promise<DeliveryResult> {
     const { messageId } = delivery;
-    if (!this.#open) return { kind: "away", why: "The session has not told yet what is in it." };
+    if (!this.#open) {
+      this.#turnedAway = true;
+      return { kind: "away", why: "The session has not told yet what is in it." };
+    }
     const known = this.#seen.get(messageId);
     if (known !== undefined) return this.#there(known);
     if (!this.ready) return { kind: "away", why: "The session is busy." };

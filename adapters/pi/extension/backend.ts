@@ -32,6 +32,7 @@ export interface BackendHost {
   readonly standing: StandingWatch;
   readonly say: (text: string, type?: "info" | "warning") => void;
   readonly onView: (view: SessionView) => void;
+  readonly onEntry: () => void;
   readonly onReachable: (reachable: boolean) => void;
   /** By the server's clock. */
   readonly now: () => number;
@@ -84,6 +85,7 @@ export class Backend {
         mode,
       }),
       onView: (view) => this.#see(view),
+      onEntry: () => host.onEntry(),
       onState: (state, why) => {
         host.onReachable(state === "live" || state === "connecting");
         if (state === "over") say(words.linkOver(why ?? ""), "warning");

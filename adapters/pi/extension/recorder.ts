@@ -70,6 +70,11 @@ export class Recorder {
     });
   }
 
+  /** An entry has come of which Pi tells nothing. */
+  entries(): void {
+    if (this.#runId !== undefined) this.#guarded(() => this.#later());
+  }
+
   /** The agent has settled; nothing of an ended run follows. */
   settled(): void {
     if (this.#runId === undefined) return;

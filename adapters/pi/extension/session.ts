@@ -196,6 +196,7 @@ export class Session {
           this.#stopFor(view);
           this.recorder.follow(view);
         },
+        onEntry: () => this.recorder.entries(),
         onReachable: (reachable) => this.#widget.reachable(reachable),
         now: () => this.#widget.now(),
         openTurn: () => {

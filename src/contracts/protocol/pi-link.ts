@@ -46,7 +46,7 @@ const causeSchema = z.discriminatedUnion("kind", [
 const REPORTS = [
   /**
    * What of ours is on the session's tree: after each connection, after `session_tree`, and when `durable` becomes true. `full`: the list is
-   * complete, else it adds to what was reported on this connection.
+   * complete, else it adds to what was reported on this connection. Once more when nothing is kept back any longer.
    */
   z.strictObject({
     type: z.literal("branch"),
@@ -56,6 +56,8 @@ const REPORTS = [
     leaf: id.nullable(),
     /** The turn that is under way, and how long the agent was at work in it so far, by the extension's clock. */
     turn: z.strictObject({ turnId: id, activeMs: z.int().nonnegative() }).nullable(),
+    /** How many beginnings and ends of turns have no reply yet. Until there are none, what the server does not know of a turn proves nothing. */
+    kept: z.int().nonnegative(),
     ...standing,
   }),
   /** How the session stands, when that changes: `agent_start`, `agent_settled`, text sent by the person. No reply. */

@@ -18,8 +18,11 @@ export type LinkFrame = Extract<FromAdapter, { type: "link.open" | "link.closed"
 export type SendLink = (frame: Extract<ToAdapter, { type: "link.view" | "link.reply" }>) => void;
 type Report<T extends LinkReport["type"]> = Extract<LinkReport, { type: T }>;
 
-/** A turn whose end is not told although its session is idle is lost after this long: ends that were kept back come first. */
-const LOST_MS = 5_000;
+/**
+ * A turn whose end (or beginning) is not told although its session is idle and keeps nothing back is lost after this long. Short, so that sessions
+ * whose server or Pi is restarted again and again come to it too.
+ */
+const LOST_MS = 1_000;
 
 interface Live {
   readonly place: string;
@@ -243,7 +246,7 @@ export class Conversations {
     }
   }
 
-  async #branch(live: Live, { durable, idle, pendingInput, seen, turn }: Report<"branch">): Promise<Reply> {
+  async #branch(live: Live, { durable, idle, kept, pendingInput, seen, turn }: Report<"branch">): Promise<Reply> {
     const { clock, store, wake } = this.#deps;
     const said = (live.said += 1);
     // What has no file may still be lost: it proves nothing yet.
@@ -254,11 +257,11 @@ export class Conversations {
       this.#armLimit();
     }
     live.lostTimer?.cancel();
-    if (idle && this.#live.get(live.place) === live) {
-      const open = store.read.sessions.openTurn(live.place);
-      if (open !== null)
+    if (idle && kept === 0 && this.#live.get(live.place) === live) {
+      const unfinished = store.read.sessions.unfinished(live.place);
+      if (unfinished !== null)
         live.lostTimer = clock.timer(clock.now() + LOST_MS, () =>
-          this.#guard(this.#lost(live, open.turnId), "a lost turn"),
+          this.#guard(this.#lost(live, unfinished), "a lost turn"),
         );
     }
     // The reply comes first: only after it anything may be sent to the session.
@@ -268,10 +271,10 @@ export class Conversations {
     return { ok: true, text: "", code: "branchStored" };
   }
 
-  async #lost(live: Live, turnId: string): Promise<void> {
+  async #lost(live: Live, unfinished: string): Promise<void> {
     const { store, wake } = this.#deps;
     if (!live.idle || this.#live.get(live.place) !== live) return;
-    if (store.read.sessions.openTurn(live.place)?.turnId !== turnId) return;
+    if (store.read.sessions.unfinished(live.place) !== unfinished) return;
     await store.sessions.lostTurns({ session: live.place });
     wake.channels();
     wake.views();

@@ -1,12 +1,14 @@
 /**
  * How fast alerts and notifications go to a chat: at most what the service takes, so that a storm is not answered with 429. Cards and answers
- * are not slowed down; there are as many of them as people ask for.
+ * are not slowed down; there are as many of them as people ask for. A session of Pi takes everything as it comes, in its order.
  */
 import { mayGoAt, spent } from "../../alert/index.ts";
+import { PI } from "../../contracts/config.ts";
 import type { EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 
-export function isPaced({ effectType, purpose }: EffectRow): boolean {
+export function isPaced({ channelId, effectType, purpose }: EffectRow): boolean {
+  if (channelId === PI) return false;
   return purpose === "alert" || purpose === "notification" || effectType === "alert.edit";
 }
 

@@ -2,6 +2,7 @@
  * Which message goes out next on a channel. In one place (chat) one message at a time is on its way; posts keep their order per
  * destination; edits overtake posts that wait for their next attempt; a place that the service wants left alone is left alone.
  */
+import { PI } from "../../contracts/config.ts";
 import { readerOf, type ReadAt } from "../../contracts/reader.ts";
 import type { Perform } from "../../contracts/protocol/channel.ts";
 import { deadError, isReachable } from "../channels/places.ts";
@@ -31,7 +32,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
   const { access = null, adapterEpoch, channelId } = input;
   spokenFor(tx, channelId, adapterEpoch);
   followMoves(tx, channelId);
-  const effect = oldest(openPlaces(tx, channelId).flatMap((place) => inPace(tx, channelId, place, access)));
+  const effect = oldestOf(tx, channelId, access);
   if (effect === undefined) return null;
   const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectNo));
   const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
@@ -75,22 +76,39 @@ function isProtected(tx: Tx, effect: EffectRow, { audiences }: Access): boolean 
   );
 }
 
-/** Places with something pending in which nothing is on its way and which are not held, by a skip scan over the index. */
-function openPlaces(tx: Tx, channelId: string): string[] {
-  const places: string[] = [];
-  let last = "";
-  for (;;) {
-    const row = tx.get<{ place: string; busy: number; held: number }>(
-      `SELECT e.place, EXISTS (SELECT 1 FROM effects a WHERE a.status = 'applying' AND a.channel_id = e.channel_id AND a.place = e.place) AS busy,
-         coalesce((SELECT held_until FROM channel_places p WHERE p.channel_id = e.channel_id AND p.place = e.place), 0) AS held
-       FROM effects e WHERE e.status = 'pending' AND e.channel_id = ? AND e.place > ? ORDER BY e.place LIMIT 1`,
-      channelId,
-      last,
-    );
-    if (row === undefined) return places;
-    if (row.busy === 0 && row.held <= tx.now) places.push(row.place);
-    last = row.place;
+interface Place {
+  readonly place: string;
+  /** No effect of this place that may go out is older than this one. */
+  readonly from: number;
+}
+
+/** The oldest effect that may go out now. Places are looked at by what they may hold, so that mostly one is. */
+function oldestOf(tx: Tx, channelId: string, access: Access | null): EffectRow | undefined {
+  let best: EffectRow | undefined;
+  for (const { from, place } of openPlaces(tx, channelId)) {
+    if (best !== undefined && best.effectNo < from) break;
+    for (const effect of inPace(tx, channelId, place, access))
+      if (best === undefined || effect.effectNo < best.effectNo) best = effect;
   }
+  return best;
+}
+
+const DUE = (settlement: 0 | 1): string =>
+  `(SELECT d.effect_no FROM effects d INDEXED BY effects_queue WHERE d.status = 'pending' AND d.channel_id = ?1 AND d.place = p.place
+     AND (d.purpose = 'settlement') = ${settlement} AND d.next_attempt_at <= ?2 ORDER BY d.effect_no LIMIT 1)`;
+const NEXT_PLACE =
+  "SELECT min(n.place) FROM effects n INDEXED BY effects_queue WHERE n.status = 'pending' AND n.channel_id = ?1";
+const OPEN_PLACES = `WITH RECURSIVE p (place) AS (
+    ${NEXT_PLACE} UNION ALL SELECT (${NEXT_PLACE} AND n.place > p.place) FROM p WHERE p.place IS NOT NULL),
+  due AS MATERIALIZED (SELECT p.place, min(coalesce(${DUE(1)}, ${Number.MAX_SAFE_INTEGER}), coalesce(${DUE(0)}, ${Number.MAX_SAFE_INTEGER})) AS "from"
+    FROM p WHERE p.place IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM effects a INDEXED BY effects_applying WHERE a.status = 'applying' AND a.channel_id = ?1 AND a.place = p.place)
+      AND coalesce((SELECT held_until FROM channel_places h WHERE h.channel_id = ?1 AND h.place = p.place), 0) <= ?2)
+  SELECT place, "from" FROM due WHERE "from" < ${Number.MAX_SAFE_INTEGER} ORDER BY "from"`;
+
+/** Places with something due in which nothing is on its way and which are not held, by a skip scan over the index. */
+function openPlaces(tx: Tx, channelId: string): Place[] {
+  return tx.all<Place>(OPEN_PLACES, channelId, tx.now);
 }
 
 /** Posts that wait for a chat which has another id now go there; what is in the old chat is edited there. */
@@ -109,7 +127,7 @@ function followMoves(tx: Tx, channelId: string): void {
     );
 }
 
-/** What may have to wait for its turn, and is then overtaken by what does not. */
+/** What may have to wait for its turn in a chat, and is then overtaken by what does not. */
 const PACED = "('alert', 'notification')";
 /** What is in a session of Pi already, and waits for its file only. */
 const UNSAVED: ErrorKind = "sessionUnsaved";
@@ -118,7 +136,7 @@ const DUE_EDIT = `${PENDING} AND (e.purpose = 'settlement') = 1 AND e.next_attem
 const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attempt_at <= ?3 AND NOT EXISTS (
   SELECT 1 FROM effects w INDEXED BY effects_queue WHERE w.status = 'pending' AND w.channel_id = e.channel_id AND w.place = e.place
     AND (w.purpose = 'settlement') = 0 AND w.effect_no < e.effect_no AND w.destination = e.destination
-    AND NOT (w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})
+    AND NOT (w.channel_id <> '${PI}' AND w.attempt_count = 0 AND w.purpose IN ${PACED} AND e.purpose NOT IN ${PACED})
     AND coalesce(w.error ->> '$.kind', '') <> '${UNSAVED}') ORDER BY e.effect_no LIMIT 1`;
 
 /** What may go out in a place now. Alerts that come too fast for their chat get a later time, which is on record like every other. */
@@ -142,13 +160,6 @@ function candidatesOf(tx: Tx, channelId: string, place: string, access: Access |
     return [];
   }
   return [DUE_EDIT, DUE_POST].flatMap((sql) => tx.get<EffectRow>(sql, channelId, place, tx.now) ?? []);
-}
-
-function oldest(effects: readonly EffectRow[]): EffectRow | undefined {
-  return effects.reduce<EffectRow | undefined>(
-    (best, effect) => (best === undefined || effect.effectNo < best.effectNo ? effect : best),
-    undefined,
-  );
 }
 
 /** Why nothing may be sent to a place any more, or undefined. */

@@ -16,6 +16,7 @@ import {
 import type { ReadDb } from "../reading.ts";
 import { captureReads } from "./capture.ts";
 import { openTurn } from "./turns.ts";
+import { unbegun } from "./unbegun.ts";
 
 /** A step of a session with what it asks. */
 export interface SessionRequestRow extends Omit<AgentRequestRow, "step"> {
@@ -92,6 +93,10 @@ export const reads = (db: ReadDb) => ({
     const paused = db.get("SELECT 1 FROM runs WHERE run_no = ? AND paused = 1", request.runNo) !== undefined;
     return { status: row.status, message: row.message, paused };
   },
+
+  /** What ended without anybody telling if the session is idle now: the open turn, or the message of a step that no turn is known of; else null. */
+  unfinished: (session: string): string | null =>
+    openTurn(db, session)?.turnId ?? unbegun(db, session)?.messageId ?? null,
 
   openTurn: (session: string): SessionTurn | null => {
     const turn = openTurn(db, session);

@@ -15,6 +15,7 @@ import type { Tx } from "../tx.ts";
 import { hasUnsentStep, queueStep, storedOf } from "./messages.ts";
 import { letBegin } from "./reserved.ts";
 import { nextMessage } from "./resume-step.ts";
+import { unbegun } from "./unbegun.ts";
 import { unproductive } from "./unproductive.ts";
 
 interface TurnRow {
@@ -102,12 +103,16 @@ export const turnEnded = defineCommand("sessions.turnEnded", (tx: Tx, input: Tur
   return { known: true, stop: afterStep(tx, request, input) };
 });
 
-/** Pi is idle, so a turn that is open here has ended without anybody telling: of its time only what was counted is known, and it proves nothing. */
+/**
+ * Pi is idle, so a turn that is open here has ended without anybody telling: of its time only what was counted is known, and it proves nothing.
+ * The same holds for one of which not even the beginning was told.
+ */
 export const lostTurns = defineCommand("sessions.lostTurns", (tx: Tx, input: { session: string }): { lost: number } => {
   const open = openTurn(tx, input.session);
-  if (open === undefined) return { lost: 0 };
-  lose(tx, input.session, open);
-  return { lost: 1 };
+  const step = open === undefined ? unbegun(tx, input.session) : undefined;
+  if (open !== undefined) lose(tx, input.session, open);
+  else if (step !== undefined) goOn(tx, requestById(tx, step.requestId));
+  return { lost: open === undefined && step === undefined ? 0 : 1 };
 });
 
 /** A session is away: the clock of its turn stands until it tells that the turn goes on. Null = every session, when a server starts. */
@@ -138,7 +143,10 @@ export function goesOn(tx: Tx, session: string, turn: { readonly turnId: string;
 
 /** Nobody will come back to its step by himself: the agent is asked to go on, as after an interruption. */
 function lose(tx: Tx, session: string, turn: TurnRow): void {
-  const request = close(tx, session, turn, { stop: "lost", entry: null });
+  goOn(tx, close(tx, session, turn, { stop: "lost", entry: null }));
+}
+
+function goOn(tx: Tx, request: AgentRequestRow | undefined): void {
   if (request?.status !== "pending") return;
   const run = runByNo(tx, request.runNo);
   if (run.paused === 1 || hasUnsentStep(tx, run.runNo)) return;

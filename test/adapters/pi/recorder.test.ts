@@ -100,6 +100,13 @@ test("nothing is recorded before a run and after it; what it waits for, and its 
   ]);
 });
 
+test("an entry of which no event tells is recorded when it is told of, not when something else happens", async () => {
+  recorder.follow(view("run-1"));
+  entries.push({ id: "card", type: "custom_message", customType: "holdpoint-decision" });
+  recorder.entries();
+  expect((await records(1)).map(({ entryId, kind }) => [kind, entryId])).toEqual([["entry", "card"]]);
+});
+
 test("what is too much is counted, and what is too large says how large it was", async () => {
   live = false;
   recorder.follow(view("run-1"));

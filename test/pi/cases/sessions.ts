@@ -1,6 +1,8 @@
 /** Sessions of Pi with the extension: start by tool call, steps, decisions, and what survives. Real server, runner, adapter, Pi. */
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { HoldpointClient } from "../../../src/client/index.ts";
+import { HANG_MS } from "../../harness/index.ts";
 import type { Script, ToolUse } from "../mock-model.ts";
 import { inWorld } from "../sessions/world.ts";
 import { submit, type Case } from "./case.ts";
@@ -19,19 +21,25 @@ export const obliging: Script = ({ last, requestId }) => {
 
 const START = 'CALL {"action":"start","workflow":"deploy"}';
 
+/** What is in the record of every run of `deploy`. */
+const PARTS: readonly string[] = ["holdpoint-step", "holdpoint-decision", '"sow"'];
+
 /** What the session recorded of its run: every link leads to an entry, and the messages of the run are among them. */
 async function assertRecorded(client: HoldpointClient): Promise<void> {
   const { runs } = await client.call("run.list", { limit: 1, before: null });
-  const { captures, records } = await client.call("run.session", { run: runs[0]?.runId ?? "", after: 0, limit: 256 });
+  const recorded = () => client.call("run.session", { run: runs[0]?.runId ?? "", after: 0, limit: 256 });
+  let { captures, records } = await recorded();
+  const missing = (): string[] => PARTS.filter((part) => !JSON.stringify(records).includes(part));
+  // What is recorded is sent after everything else: the end of the run may be told before it is there.
+  for (const until = Date.now() + HANG_MS; missing().length > 0 && Date.now() < until; await sleep(25))
+    ({ captures, records } = await recorded());
+  assert.deepEqual(missing(), []);
   assert.equal(captures.length, 1);
   assert.equal(captures[0]?.dropped, 0);
   const entries = new Set(records.flatMap(({ entryId, kind }) => (kind === "entry" ? [entryId] : [])));
   const linked = records.filter(({ entryId, kind }) => kind === "message_finished" && entryId !== null);
   assert.ok(linked.length > 0, "no message is linked to its entry");
   for (const { entryId } of linked) assert.ok(entries.has(entryId), `${entryId} was not recorded`);
-  const text = JSON.stringify(records);
-  for (const part of ["holdpoint-step", "holdpoint-decision", '"sow"'])
-    assert.ok(text.includes(part), `${part} is missing`);
   const calls = records.filter(({ kind }) => kind === "tool_execution_finished");
   assert.ok(calls.length > 0, "no tool call was recorded");
 }

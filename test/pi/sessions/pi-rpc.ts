@@ -62,6 +62,8 @@ export class PiRpc {
       }),
       stdio: ["pipe", "pipe", "pipe"],
     });
+    // Who writes to a Pi that is being killed hears of it by its end.
+    this.#child.stdin?.on("error", () => undefined);
     this.#exited = new Promise((resolve) => this.#child.once("exit", (code) => resolve(code)));
     scope.add(() => this.kill());
     let rest = "";

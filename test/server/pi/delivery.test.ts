@@ -10,6 +10,14 @@ export default h.defineWorkflow({ name: "plan", startAt: "say", nodes: {
   plan: h.agent({ prompt: "Plan it.", expectedOutput: "Anything." }),
 }, edges: [{ from: "say", to: "plan" }] });`;
 
+/** More is told at once than a chat would be sent. */
+const TELL = `import * as h from "holdpoint";
+const say = (message) => h.notify({ kind: "progress", message });
+export default h.defineWorkflow({ name: "tell", startAt: "a", nodes: {
+  a: say("One."), b: say("Two."), c: say("Three."), d: say("Four."), e: say("Five."),
+  plan: h.agent({ prompt: "Plan it.", expectedOutput: "Anything." }),
+}, edges: ["a", "b", "c", "d", "e"].map((from, n) => ({ from, to: ["b", "c", "d", "e", "plan"][n] })) });`;
+
 let world: World;
 let file: SessionFile;
 let stage: Stage;
@@ -50,6 +58,19 @@ describe("messages into a session", () => {
       ["holdpoint-notification", false],
       ["holdpoint-step", true],
     ]);
+  });
+
+  it("keep their order, however many there are at once: a session takes them as they come, unlike a chat", async () => {
+    world.put("tell.workflow.ts", TELL);
+    const session = await open();
+    const run = await stage.start("tell");
+    await session.has("step");
+    await session.has("notification", 5);
+    await waits(run);
+    const told = file.entries.map(({ delivery: { details } }) =>
+      details.message.kind === "notification" ? details.message.notification.message : details.message.kind,
+    );
+    expect(told).toEqual(["One.", "Two.", "Three.", "Four.", "Five.", "step"]);
   });
 
   it("are held while the person is at work, and come when the session is idle", async () => {

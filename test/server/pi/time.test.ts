@@ -40,6 +40,54 @@ async function work(): Promise<{ turn: string }> {
 
 const ended = (run: string) => world.until(run, ({ run: { finishedAt } }) => finishedAt !== null, "the end");
 
+describe("a step whose turn nobody was told of, because Pi and the server were gone together", () => {
+  it("is asked for again once its session has been idle for a second, and not over and over", async () => {
+    const run = await stage.start("plan");
+    await session.has("step");
+    await world.until(run, ({ effects }) => effects[0]?.status === "applied", "the receipt");
+    session.kill();
+    await world.crash();
+    session = await stage.open();
+    await clock.advance(999);
+    expect(file.of("step")).toHaveLength(1);
+    await clock.advance(1);
+    const again = await session.has("step", 2);
+    expect(again.delivery.details.message).toMatchObject({ kind: "step", reason: "resumed" });
+    await clock.advance(60_000);
+    expect(file.of("step")).toHaveLength(2);
+  });
+
+  it("is not asked for again as long as its session keeps back what it has to tell of turns", async () => {
+    const run = await stage.start("plan");
+    const { delivery } = await session.has("step");
+    await world.until(run, ({ effects }) => effects[0]?.status === "applied", "the receipt");
+    session.disconnect();
+    file.kept = 2;
+    session = await stage.open();
+    await clock.advance(60_000);
+    expect(file.of("step")).toHaveLength(1);
+    await session.endTurn(await session.beginTurn(delivery.messageId));
+    file.kept = 0;
+    await session.branch();
+    const reminder = await session.has("step", 2);
+    expect(reminder.delivery.details.message).toMatchObject({ kind: "step", reason: "reminder" });
+  });
+
+  it("is left to the turn that is told of late", async () => {
+    const run = await stage.start("plan");
+    const { delivery } = await session.has("step");
+    await world.until(run, ({ effects }) => effects[0]?.status === "applied", "the receipt");
+    session.disconnect();
+    session = await stage.open();
+    const turn = await session.beginTurn(delivery.messageId);
+    await clock.advance(6_000);
+    expect(file.of("step")).toHaveLength(1);
+    await session.endTurn(turn);
+    const reminder = await session.has("step", 2);
+    expect(reminder.delivery.details.message).toMatchObject({ kind: "step", reason: "reminder" });
+  });
+});
+
 describe("the time of a step", () => {
   it("counts only the time in which its agent was at work: not that in which Pi or the server was away", async () => {
     const run = await stage.start("plan");

@@ -29,6 +29,8 @@ export interface LinkHost {
   /** The turn that is under way, with its time so far. */
   readonly openTurn: () => { readonly turnId: string; readonly activeMs: number } | null;
   readonly onState: (state: LinkState, why?: string) => void;
+  /** A message of ours is on the tree; of one that starts no turn Pi tells nothing. */
+  readonly onEntry: () => void;
   /** The text that the end of a turn carries to the server, if the step's contract asks for it. */
   readonly textOf: (report: TurnReport) => string | null;
   /** For tests: jitter in [0, 1). */
@@ -54,13 +56,23 @@ export class Link {
   #ready = false;
   #over = false;
   #told = "";
+  /** The last branch told that turns were kept back. */
+  #toldKept = false;
   /** Resolves when the state has changed. */
   #turned!: Promise<void>;
   #turn!: () => void;
 
   constructor(host: LinkHost) {
     this.#host = host;
-    this.#deliveries = new Deliveries({ ...host, tell: (frame) => this.#conversation?.tell(frame) });
+    this.#deliveries = new Deliveries({
+      ...host,
+      tell: (frame) => {
+        this.#conversation?.tell(frame);
+        // So that its end is told as well: the message comes again only when the session says that it is idle.
+        if (frame.result === "busy") this.changed();
+        if (frame.result === "sent") host.onEntry();
+      },
+    });
     this.#arm();
   }
 
@@ -235,13 +247,22 @@ export class Link {
     const index = this.#pending.indexOf(pending);
     if (index >= 0) this.#pending.splice(index, 1);
     pending.resolve(reply);
+    // Only now the server may conclude from what it was told that a turn was lost.
+    if (this.#toldKept && this.#kept === 0) this.branch();
   }
 
   #branchOf(context: PiContext): Asking {
     const standing: Standing = this.#host.standing.now(context);
     const leaf = context.sessionManager.getLeafId();
     const seen = seenIn(context.sessionManager, PI_LINK.seen);
-    return { type: "branch", full: true, seen, leaf, turn: this.#host.openTurn(), ...standing };
+    const kept = this.#kept;
+    this.#toldKept = kept > 0;
+    return { type: "branch", full: true, seen, leaf, turn: this.#host.openTurn(), kept, ...standing };
+  }
+
+  /** Beginnings and ends of turns that have no reply yet. */
+  get #kept(): number {
+    return this.#pending.filter(({ asking: { type } }) => type === "turn.start" || type === "turn.end").length;
   }
 }
 
