@@ -230,6 +230,7 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       "effect.reserve": [["tended"], ["tended", 2]],
       "effect.settle": [["tended"]],
       "workflow.ensure": [["tended"], ["tended", 2]],
+      "workflow.cancel": [["tended"]],
       "workflow.changeSettings": [["tended"]],
       "workflow.queueFollowUp": [["tended"], ["tended", 2]],
       "workflow.removeFollowUp": [["tended"]],

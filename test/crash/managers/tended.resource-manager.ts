@@ -1,5 +1,5 @@
 // A manager that says everything a pass can say: it cleans up after itself, is too slow once and fails, changes something outside, has a
-// study made, tunes it while it works, and leaves its process unfit for another pass once.
+// study made, tunes it while it works, cancels another, and leaves its process unfit for another pass once.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineResourceManager } from "holdpoint/resource-managers";
@@ -7,6 +7,8 @@ import { defineResourceManager } from "holdpoint/resource-managers";
 interface Spec {
   /** Folder of the study and of this manager's own files: `rolled-out`, `at-gate`. */
   readonly folder: string;
+  /** Folder of the second study. */
+  readonly next: string;
   /** The study's file. */
   readonly workflow: string;
 }
@@ -15,6 +17,8 @@ interface Status {
 }
 
 const STUDY = "study:1";
+/** Asked for when the first has ended; it is still at work when the resource is deleted. */
+const SUPERSEDED = "study:2";
 
 export default defineResourceManager<Spec, Status>({
   name: "tended",
@@ -30,6 +34,7 @@ export default defineResourceManager<Spec, Status>({
     };
     const { phase } = status.resourceManagerStatus;
     if (metadata.deletionTimestamp !== undefined) {
+      await ctx.workflows.cancel({ requestKey: SUPERSEDED, reason: "Nobody wants it any more." });
       await ctx.finalizers.remove("outside");
       return ctx.settled();
     }
@@ -48,7 +53,11 @@ export default defineResourceManager<Spec, Status>({
     });
     const { folder, workflow } = spec;
     const run = await ctx.workflows.ensure({ requestKey: STUDY, workflow, input: { title: "tended", folder } });
-    if (run.state === "succeeded") return ctx.settled({ resourceManagerStatus: { phase: "done" } });
+    if (run.state === "succeeded") {
+      const input = { title: "superseded", folder: spec.next };
+      await ctx.workflows.ensure({ requestKey: SUPERSEDED, workflow, input });
+      return ctx.settled({ resourceManagerStatus: { phase: "done" } });
+    }
     if (phase === "tuned") return ctx.settled();
     if (!existsSync(join(folder, "at-gate")))
       return ctx.requeueAfter(100, { resourceManagerStatus: { phase: "studying" } });

@@ -64,11 +64,14 @@ export function openGate(stage: Stage, title: string): void {
   writeFileSync(join(stage.folder(title), "gate"), "");
 }
 
-/** Answers the checkpoint of a study, once it waits there. */
-export async function answerCheckpoint(stage: Stage, run: string): Promise<void> {
-  const request = await stage.until(
+/** The checkpoint at which a run waits, once it does. */
+export function checkpointOf(stage: Stage, run: string): Promise<string> {
+  return stage.until(
     "the checkpoint",
     (world) => runOf(world, run).checkpoints.find(({ status }) => status === "pending")?.requestId,
   );
-  await stage.call("checkpoint.answer", { request, answer: { looks: "good" } });
+}
+
+export async function answerCheckpoint(stage: Stage, run: string): Promise<void> {
+  await stage.call("checkpoint.answer", { request: await checkpointOf(stage, run), answer: { looks: "good" } });
 }

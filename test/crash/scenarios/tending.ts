@@ -9,7 +9,16 @@ import { isHoldpointError } from "../../../src/contracts/errors.ts";
 import type { ResourceDetail } from "../../../src/contracts/protocol/resource-operations.ts";
 import { HANG_MS } from "../../harness/index.ts";
 import type { Stage } from "../stage.ts";
-import { answerCheckpoint, openGate, STUDIED, STUDY, untilAtGate, untilEnded, type Scenario } from "./scenario.ts";
+import {
+  answerCheckpoint,
+  checkpointOf,
+  openGate,
+  STUDIED,
+  STUDY,
+  untilAtGate,
+  untilEnded,
+  type Scenario,
+} from "./scenario.ts";
 
 const MANAGER = fileURLToPath(new URL("../managers/tended.resource-manager.ts", import.meta.url));
 const LOOK_MS = 50;
@@ -69,7 +78,7 @@ const tended: Scenario = {
     await stage.start();
     const folder = stage.folder("tended");
     const ref = { projectPath: folder, manager: "tended", key: "shop" };
-    await applied(stage, ref, { folder, workflow: STUDY }, MANAGER);
+    await applied(stage, ref, { folder, next: stage.folder("superseded"), workflow: STUDY }, MANAGER);
     const run = await untilManaged(stage, ref, "its run", (detail) => detail?.children[0]?.runId ?? false);
     stage.runIds.push(run);
     await answerCheckpoint(stage, run);
@@ -83,7 +92,10 @@ const tended: Scenario = {
       "the end",
       (detail) => phaseOf(detail) === "done" && detail?.queue === null && detail,
     );
-    if (done.children.length !== 1) stage.problems.push(`${done.children.length} runs were asked for`);
+    if (done.children.length !== 2) stage.problems.push(`${done.children.length} runs were asked for`);
+    const superseded = done.children.find(({ runId }) => runId !== run)?.runId ?? "none";
+    stage.runIds.push(superseded);
+    await checkpointOf(stage, superseded);
     const effects = done.effects.map(({ kind, state }) => `${kind} ${state}`).join(", ");
     if (effects !== "roll-out applied") stage.problems.push(`the effects are: ${effects}`);
     const rolled = readFileSync(join(folder, "rolled-out"), "utf8");
@@ -95,7 +107,10 @@ const tended: Scenario = {
     if (states !== "queued removed") stage.problems.push(`the follow-ups are ${states}`);
     if (JSON.stringify(outputs["more"]) !== '{"rounds":"2"}')
       stage.problems.push(`the route was made with ${JSON.stringify(outputs["more"])}`);
-    return new Map([[run, STUDIED]]);
+    return new Map([
+      [run, STUDIED],
+      [superseded, { ...STUDIED, status: "cancelled" }],
+    ]);
   },
 };
 
