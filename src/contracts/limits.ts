@@ -757,6 +757,8 @@ export const RESOURCE = {
   /** A condition's type and reason. */
   wordChars: 128,
   messageChars: 4_000,
+  /** Why a manager cancels a child run. */
+  reasonChars: 1_000,
   finalizers: 16,
   /** What an effect is asked to do. */
   requestBytes: 65_536,

@@ -45,6 +45,12 @@ export interface ChangeSettings {
   readonly expectedChangeNumber?: number;
 }
 
+export interface CancelRun {
+  readonly requestKey: string;
+  /** Stands in the run's history. */
+  readonly reason?: string;
+}
+
 export interface QueueFollowUp {
   readonly requestKey: string;
   /** The same follow-up is queued once. */
@@ -55,10 +61,15 @@ export interface QueueFollowUp {
 export interface Workflows {
   /** The run of a key, started if it is new. Its end gives the resource a pass. Rejects for a known key with another workflow or input. */
   ensure(request: EnsureRun): Promise<ChildRun>;
+  /**
+   * Cancels the run of a key, with its questions in chat; one that has ended stays as it is. Resolves with what it is then, when its
+   * processes are gone; null when this resource asked for no such run.
+   */
+  cancel(request: CancelRun): Promise<ChildRun | null>;
   changeSettings(request: ChangeSettings): Promise<{ readonly changeNumber: number }>;
   /** A prompt that is sent as an ordinary turn after the run succeeded. */
   queueFollowUp(request: QueueFollowUp): Promise<{ readonly followUpId: string }>;
-  /** One that this resource queued and that was not sent. */
+  /** One that this resource queued and that was not sent; removing it again changes nothing. */
   removeFollowUp(request: { readonly requestKey: string; readonly followUpId: string }): Promise<void>;
 }
 

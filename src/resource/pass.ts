@@ -16,6 +16,7 @@ export interface PassHost extends EffectHost {
     readonly workflow: string;
     readonly input: JsonValue;
   }): Promise<ChildRun>;
+  cancelRun(request: { readonly requestKey: string; readonly reason: string | null }): Promise<ChildRun | null>;
   changeSettings(request: {
     readonly requestKey: string;
     readonly changeKey: string;
@@ -124,6 +125,13 @@ function workflowsOf(host: PassHost, going: () => void): Workflows {
         input: input === undefined ? null : asJson(input, `the input of child run "${requestKey}"`),
       });
     },
+    cancel: async ({ reason, requestKey }) => {
+      going();
+      return host.cancelRun({
+        requestKey: keyOf(requestKey, "requestKey"),
+        reason: reason === undefined ? null : reasonOf(reason),
+      });
+    },
     changeSettings: async ({ changeKey, expectedChangeNumber = null, mount = "", patch, requestKey }) => {
       going();
       return host.changeSettings({
@@ -152,6 +160,11 @@ function workflowsOf(host: PassHost, going: () => void): Workflows {
 function keyOf(value: unknown, what: string): string {
   if (typeof value === "string" && value !== "" && value.length <= RESOURCE.keyChars) return value;
   throw invalid(`${what} is text of 1 to ${RESOURCE.keyChars} characters.`);
+}
+
+function reasonOf(value: unknown): string {
+  if (typeof value === "string" && value.length <= RESOURCE.reasonChars) return value;
+  throw invalid(`The reason of a cancellation is text of at most ${RESOURCE.reasonChars} characters.`);
 }
 
 function finalizerName(name: unknown): string {

@@ -193,7 +193,12 @@ export class ServerCore {
       hearing: new DeafWatch({ store, clock, log, wake, access }),
     });
     this.watchers = new RunWatchers(store, clock, log);
-    this.managed = new ManagedRuns({ store, log, wake });
+    this.managed = new ManagedRuns({
+      store,
+      log,
+      wake,
+      stopRunner: (epoch) => this.scheduler.stopRunner(epoch, "cancel"),
+    });
     this.#resolver = new SourceResolver({ store, ports, log, serverEpoch: epoch, cacheDir });
     this.resourceLane = new ResourceLane({
       store,
@@ -205,6 +210,7 @@ export class ServerCore {
       sourcesDir: options.sourcesDir,
       approved,
       ensureRun: (request) => this.managed.ensure(request),
+      cancelRun: (run, reason) => this.managed.cancel(run, reason),
       changeSettings: (change) => this.#changeSettings(change),
     });
     const prober = options.prober ?? new ChildProber({ store, ports, log, serverEpoch: epoch, crashes: this.crashes });

@@ -174,6 +174,7 @@ export class TestResource {
       reserve: (effect) => Promise.resolve().then(() => this.#reserve(effect)),
       settle: (settled) => Promise.resolve().then(() => this.#settle(settled)),
       ensureRun: (request) => Promise.resolve().then(() => this.#ensureRun(request)),
+      cancelRun: ({ requestKey }) => Promise.resolve().then(() => this.#cancelRun(requestKey)),
       changeSettings: ({ requestKey }) => Promise.resolve().then(() => (this.#known(requestKey), { changeNumber: 1 })),
       queueFollowUp: ({ followUpKey, requestKey }) =>
         Promise.resolve().then(() => (this.#known(requestKey), { followUpId: `follow-up-${followUpKey}` })),
@@ -246,6 +247,13 @@ export class TestResource {
     const run: ChildRun = { requestKey, runId: `run-${this.#runs.size + 1}`, state: "pending", attempt: 0 };
     this.#runs.set(requestKey, { run, request, workflow, input });
     return run;
+  }
+
+  #cancelRun(requestKey: string): ChildRun | null {
+    const known = this.#runs.get(requestKey);
+    if (known === undefined) return null;
+    if (["pending", "running", "waiting"].includes(known.run.state)) known.run = { ...known.run, state: "interrupted" };
+    return known.run;
   }
 
   #known(requestKey: string): void {

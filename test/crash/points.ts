@@ -1,5 +1,5 @@
 /**
- * The points: every label of the store before and after its commit, and every frame kind of both child protocols, each with the
+ * The points: every label of the store before and after its commit, and every frame kind of the child protocols, each with the
  * scenario that reaches it. The registries are the denominator: what has no scenario here is reported as unhit.
  */
 import {
@@ -222,13 +222,58 @@ const FRAME_WAYS: Readonly<Record<ChildFaultPoint["child"], { readonly in: Ways;
       stop: [["stop"]],
     },
   },
+  resource: {
+    in: {
+      resolved: [["tended"]],
+      "runner.ready": [["tended"], ["tended", 2]],
+      "finalizer.set": [["tended"], ["tended", 2]],
+      "effect.reserve": [["tended"], ["tended", 2]],
+      "effect.settle": [["tended"]],
+      "workflow.ensure": [["tended"], ["tended", 2]],
+      "workflow.cancel": [["tended"]],
+      "workflow.changeSettings": [["tended"]],
+      "workflow.queueFollowUp": [["tended"], ["tended", 2]],
+      "workflow.removeFollowUp": [["tended"]],
+      value: [["tended", 2], ["tended"]],
+      "runner.finished": [["tended"], ["tended", 2]],
+      "runner.failed": [["tended"]],
+      released: [["tended"], ["tended", 2]],
+      exiting: [["tended"]],
+    },
+    out: {
+      resolve: [["tended"]],
+      reconcile: [["tended"], ["tended", 2]],
+      value: [["tended"], ["tended", 2]],
+      reply: [
+        ["tended", 2],
+        ["tended", 3],
+        ["tended", 4],
+      ],
+      abort: [["tended"]],
+    },
+  },
+  probes: {
+    in: {
+      ready: [["probed"]],
+      result: [["probed"], ["probed", 2]],
+      group: [["probed"], ["probed", 2]],
+      "group.gone": [["probed"], ["probed", 2]],
+    },
+    out: {
+      launch: [["probed"]],
+      probe: [["probed"], ["probed", 2]],
+      registered: [["probed"], ["probed", 2]],
+      stop: [["probed"]],
+    },
+  },
 };
+const CHILDREN = Object.keys(FRAME_WAYS) as ChildFaultPoint["child"][];
 type Ways = Readonly<Record<string, readonly Way[]>>;
 
 /** Points without a way, which nothing can reach: labels and frames that were added without a scenario. */
 export function unreachable(): string[] {
   const labels = [...LABELS].filter((label) => !Object.hasOwn(LABEL_WAYS, label));
-  const frames = (["runner", "adapter"] as const).flatMap((child) =>
+  const frames = CHILDREN.flatMap((child) =>
     (["in", "out"] as const).flatMap((direction) =>
       CHILD_FRAMES[child][direction]
         .filter((frame) => !Object.hasOwn(FRAME_WAYS[child][direction], frame))
@@ -255,7 +300,7 @@ export function baselines(names: readonly ScenarioName[]): Point[] {
 
 /** Whether a child is killed at this fault, and not the server. */
 export function isOfChild(fault: string): boolean {
-  return /^(?:runner|adapter):/.test(fault);
+  return /^(?:runner|adapter|resource|probes):/.test(fault);
 }
 
 /** The environment in which a server, or a process beside it, meets these faults. */
@@ -280,7 +325,7 @@ function basePoints(everyWay: boolean): Base[] {
       ["before", "after"].map((when): Base => ({ fault: numbered(`${label}:${when}`, count), scenario })),
     ),
   );
-  const frames = (["runner", "adapter"] as const).flatMap((child) =>
+  const frames = CHILDREN.flatMap((child) =>
     (["in", "lost", "out"] as const satisfies FrameMoment[]).flatMap((moment) =>
       framesOf(child, moment).flatMap((frame) =>
         use(FRAME_WAYS[child][moment === "out" ? "out" : "in"][frame]).map(([scenario, count = 1]): Base => ({

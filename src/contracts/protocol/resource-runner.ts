@@ -99,6 +99,12 @@ export const passRequestSchema = z.discriminatedUnion("type", [
     input: jsonSchema,
   }),
   z.strictObject({
+    type: z.literal("workflow.cancel"),
+    messageId,
+    requestKey,
+    reason: z.string().max(RESOURCE.reasonChars).optional(),
+  }),
+  z.strictObject({
     type: z.literal("workflow.changeSettings"),
     messageId,
     requestKey,

@@ -52,6 +52,10 @@ export class ServerPassHost implements PassHost {
     return this.#ask({ type: "workflow.ensure", requestKey, workflow: file.name, workflowPath: file.path, input });
   }
 
+  cancelRun({ reason, requestKey }: Parameters<PassHost["cancelRun"]>[0]): Promise<ChildRun | null> {
+    return this.#ask({ type: "workflow.cancel", requestKey, ...(reason === null ? {} : { reason }) });
+  }
+
   changeSettings(request: Parameters<PassHost["changeSettings"]>[0]): ReturnType<PassHost["changeSettings"]> {
     return this.#ask({ type: "workflow.changeSettings", ...request });
   }

@@ -16,6 +16,8 @@ export interface PassDeps {
   readonly sourcesDir: string;
   /** Starts child runs that are new. */
   readonly ensureRun: (request: Parameters<Store["managed"]["ensure"]>[0]) => Promise<ManagedRun>;
+  /** Ends a run that this resource asked for. */
+  readonly cancelRun: (run: ManagedRun, reason: string | null) => Promise<ManagedRun>;
   /** A settings change through everything that judges it. */
   readonly changeSettings: (change: SettingsChange) => Promise<{ readonly changeNumber: number }>;
 }
@@ -164,9 +166,13 @@ export class PassSession {
         const { input, requestKey, workflow, workflowPath } = request;
         return this.#child_(await this.#deps.ensureRun({ claim, requestKey, workflow, workflowPath, input }));
       }
+      case "workflow.cancel": {
+        const run = await this.#ownRun(request.requestKey);
+        return run === null ? null : this.#child_(await this.#deps.cancelRun(run, request.reason ?? null));
+      }
       case "workflow.changeSettings": {
         const { changeKey, expectedChangeNumber, mount, patch, requestKey } = request;
-        const { runId } = await this.#ownRun(requestKey);
+        const { runId } = known(await this.#ownRun(requestKey), requestKey);
         const { changeNumber } = await this.#deps.changeSettings({
           runId,
           mount,
@@ -179,7 +185,7 @@ export class PassSession {
       }
       case "workflow.queueFollowUp": {
         const { followUpKey, prompt, requestKey } = request;
-        const { runId } = await this.#ownRun(requestKey);
+        const { runId } = known(await this.#ownRun(requestKey), requestKey);
         const { result } = await store.followUps.queue({
           run: runId,
           prompt,
@@ -192,7 +198,7 @@ export class PassSession {
       }
       case "workflow.removeFollowUp": {
         const { followUpId, requestKey } = request;
-        const { runId } = await this.#ownRun(requestKey);
+        const { runId } = known(await this.#ownRun(requestKey), requestKey);
         const source = { kind: "controller", sourceId: claim.uid } as const;
         await store.followUps.remove({
           run: runId,
@@ -210,15 +216,13 @@ export class PassSession {
     }
   }
 
-  /** A run that this resource asked for, while its claim stands. */
-  async #ownRun(requestKey: string): Promise<ManagedRun> {
+  /** A run that this resource asked for, while its claim stands; null when it never did. */
+  async #ownRun(requestKey: string): Promise<ManagedRun | null> {
     const { claim } = this.claimed;
     const standing = await this.#deps.store.managed.renew({ claims: [claim] });
     if (!standing.includes(claim.managedNo))
       throw new HoldpointError("claimLost", `The claim on resource ${claim.uid} no longer stands.`);
-    const run = this.#deps.store.read.managed.get(claim.uid, requestKey);
-    if (run === null) throw new HoldpointError("runNotFound", `This resource asked for no run under "${requestKey}".`);
-    return run;
+    return this.#deps.store.read.managed.get(claim.uid, requestKey);
   }
 
   #child_(run: ManagedRun): JsonValue {
@@ -266,6 +270,11 @@ export class PassSession {
       }, RESOURCE.abortGraceMs);
     }, ms);
   }
+}
+
+function known(run: ManagedRun | null, requestKey: string): ManagedRun {
+  if (run !== null) return run;
+  throw new HoldpointError("runNotFound", `This resource asked for no run under "${requestKey}".`);
 }
 
 function timedOut(reason: string): ErrorRecord {

@@ -2,7 +2,7 @@
  * Runs that resource managers ask for, on the server's side: started once per owner and stable key, observed at any time, and
  * completed by a command of their own when the run has ended, also when the server died in between.
  */
-import { toErrorRecord } from "../../contracts/errors.ts";
+import { isHoldpointError, toErrorRecord } from "../../contracts/errors.ts";
 import type { ManagedRequest, ManagedRun, Store } from "../../state/store.ts";
 import type { Wake } from "../context.ts";
 import type { Log } from "../ports.ts";
@@ -10,7 +10,9 @@ import type { Log } from "../ports.ts";
 export interface ManagedRunsDeps {
   readonly store: Store;
   readonly log: Log;
-  readonly wake: Pick<Wake, "runs" | "views">;
+  readonly wake: Pick<Wake, "runs" | "views" | "channels">;
+  /** Resolves when the processes of a runner that lost its run are gone. */
+  readonly stopRunner: (runnerEpoch: string) => Promise<void>;
 }
 
 export class ManagedRuns {
@@ -31,6 +33,23 @@ export class ManagedRuns {
     const run = await this.#deps.store.managed.ensure(request);
     this.#deps.wake.runs();
     return run;
+  }
+
+  /** Ends a run for its owner, with its questions; one that has ended stays as it is. Resolves when its processes are gone. */
+  async cancel({ owner, requestId, runId }: ManagedRun, reason: string | null): Promise<ManagedRun> {
+    const { stopRunner, store, wake } = this.#deps;
+    const actor = { type: "controller", id: owner } as const;
+    try {
+      const { stop } = await store.runs.cancel({ run: runId, reason, expectedRevision: null, receipt: null, actor });
+      if (stop !== null) await stopRunner(stop.runnerEpoch);
+    } catch (error) {
+      // It has ended by itself meanwhile, or an earlier pass cancelled it and died.
+      if (!isHoldpointError(error) || error.kind !== "runState") throw error;
+    }
+    wake.runs();
+    wake.channels();
+    wake.views();
+    return store.managed.complete({ requestId });
   }
 
   /** What became of a request so far; null for one that was never made. */

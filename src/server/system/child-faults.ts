@@ -1,9 +1,11 @@
 /**
- * The fault seam of children: a runner or adapter that is killed when a frame of a kind passes, for the crash tests. Whether the
- * seam may be used at all is decided in test-seams.ts.
+ * The fault seam of children: one that is killed when a frame of a kind passes, for the crash tests. Whether the seam may be used at all
+ * is decided in test-seams.ts.
  */
 import { HoldpointError } from "../../contracts/errors.ts";
 import { toAdapterSchema, fromAdapterSchema } from "../../contracts/protocol/channel.ts";
+import { fromProbesSchema, toProbesSchema } from "../../contracts/protocol/probes.ts";
+import { fromResourceRunnerSchema, toResourceRunnerSchema } from "../../contracts/protocol/resource-runner.ts";
 import { toRunnerSchema, fromRunnerSchema } from "../../contracts/protocol/runner.ts";
 import type { FramePort } from "../../contracts/wire/frames.ts";
 import type { ChildSpec } from "../ports.ts";
@@ -15,11 +17,8 @@ import type { ChildSpec } from "../ports.ts";
  */
 export type FrameMoment = "in" | "lost" | "out";
 
-/** Of the probing child nothing is kept that could be half done: its death costs a probe, whatever it was about to say. */
-type FaultyChild = Exclude<ChildSpec<unknown>["kind"], "probes" | "resource">;
-
 export interface ChildFaultPoint {
-  readonly child: FaultyChild;
+  readonly child: ChildSpec<unknown>["kind"];
   readonly moment: FrameMoment;
   readonly frame: string;
   /** Which occurrence in the life of this server, from 1. */
@@ -30,24 +29,28 @@ export interface ChildFaultPoint {
   readonly text: string;
 }
 
-/** Every frame kind of both protocols by child and direction: the denominator of the crash tests. */
+/** Every frame kind of all protocols by child and direction: the denominator of the crash tests. */
 export const CHILD_FRAMES = {
   runner: { in: typesOf(fromRunnerSchema), out: typesOf(toRunnerSchema) },
   adapter: { in: typesOf(fromAdapterSchema), out: typesOf(toAdapterSchema) },
-} as const;
+  resource: { in: typesOf(fromResourceRunnerSchema), out: typesOf(toResourceRunnerSchema) },
+  probes: { in: typesOf(fromProbesSchema), out: typesOf(toProbesSchema) },
+} as const satisfies Record<ChildFaultPoint["child"], unknown>;
 
 /** Frames arrive with `in` and get lost with `lost`, both from the child. */
 export function framesOf(child: ChildFaultPoint["child"], moment: FrameMoment): readonly string[] {
   return CHILD_FRAMES[child][moment === "out" ? "out" : "in"];
 }
 
-/** Reads `<runner|adapter>:<in|lost|out>:<frame>[:n][+batch]`. Throws `usage` for another form or an unknown frame. */
+/** Reads `<runner|adapter|resource|probes>:<in|lost|out>:<frame>[:n][+batch]`. Throws `usage` for another form or an unknown frame. */
 export function parseChildFault(text: string): ChildFaultPoint {
-  const match = /^(runner|adapter):(in|lost|out):([a-zA-Z.]+)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(text);
+  const match = /^(runner|adapter|resource|probes):(in|lost|out):([a-zA-Z.]+)(?::([1-9][0-9]{0,5}))?(\+batch)?$/.exec(
+    text,
+  );
   if (match === null) {
     throw new HoldpointError(
       "usage",
-      `HOLDPOINT_FAULT_CHILD "${text}" has not the form <runner|adapter>:<in|lost|out>:<frame>[:n][+batch].`,
+      `HOLDPOINT_FAULT_CHILD "${text}" has not the form <runner|adapter|resource|probes>:<in|lost|out>:<frame>[:n][+batch].`,
     );
   }
   const [, child, moment, frame = "", count, batch] = match as unknown as [

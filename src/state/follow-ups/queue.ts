@@ -1,7 +1,13 @@
 /** `followUps.queue`: a prompt that is sent as an ordinary turn after the run succeeded. */
 import { HoldpointError } from "../../contracts/errors.ts";
 import { isFinal, next } from "../../contracts/states.ts";
-import { followUpId, judgeFollowUp, mayRemoveFollowUp, type FollowUpActor } from "../../workflow/rules/index.ts";
+import {
+  followUpId,
+  judgeFollowUp,
+  mayRemoveFollowUp,
+  removedBefore,
+  type FollowUpActor,
+} from "../../workflow/rules/index.ts";
 import { defineCommand } from "../command.ts";
 import { type Receipt, type Receipted, withReceipt } from "../receipts.ts";
 import { checkRevision } from "../runs/control.ts";
@@ -74,12 +80,17 @@ export interface RemoveInput extends OnRun {
   readonly followUp: string;
 }
 
-/** Throws `followUpRefused` for one that is not unsent, or that somebody else queued, unless a person removes it. */
+/**
+ * A pass of a manager that is repeated removes what it had removed, which changes nothing. Throws `followUpRefused` for one that is not
+ * unsent, or that somebody else queued, unless a person removes it.
+ */
 export const remove = defineCommand("followUps.remove", (tx, input: RemoveInput): Receipted<FollowUpAck> =>
   withReceipt(tx, input.receipt, () => {
     const run = runByRef(tx, input.run);
     checkRevision(tx, run, input.expectedRevision);
     const followUp = followUpByRef(tx, run, input.followUp);
+    const ack = { runId: run.runId, followUpId: followUp.followUpId, orderNumber: followUp.orderNumber };
+    if (removedBefore(followUp, input.source)) return { ...ack, status: "removed" };
     const why = mayRemoveFollowUp(followUp, input.source);
     if (why !== undefined)
       throw new HoldpointError(
@@ -98,7 +109,7 @@ export const remove = defineCommand("followUps.remove", (tx, input: RemoveInput)
       actor: actorOf(input.source),
       payload: { followUpId: followUp.followUpId, orderNumber: followUp.orderNumber },
     });
-    return { runId: run.runId, followUpId: followUp.followUpId, orderNumber: followUp.orderNumber, status: "removed" };
+    return { ...ack, status: "removed" };
   }),
 );
 

@@ -52,8 +52,16 @@ export function judgeFollowUp(
 export function mayRemoveFollowUp(followUp: FollowUp, actor: FollowUpActor): string | undefined {
   if (followUp.state !== "queued") return `it is ${followUp.state}`;
   if (actor.kind === "human") return undefined;
-  const { kind, sourceId } = followUp.source;
-  return kind === actor.kind && sourceId === actor.sourceId ? undefined : "somebody else queued it";
+  return isOwn(followUp, actor) ? undefined : "somebody else queued it";
+}
+
+/** A manager's code comes again over the same place when its pass died: what it removed of its own stays removed. */
+export function removedBefore(followUp: FollowUp, actor: FollowUpActor): boolean {
+  return followUp.state === "removed" && actor.kind === "controller" && isOwn(followUp, actor);
+}
+
+function isOwn({ source }: FollowUp, { kind, sourceId }: FollowUpActor): boolean {
+  return source.kind === kind && source.sourceId === sourceId;
 }
 
 /** Whether the end of a run cancels what was not sent: everything but success does. */

@@ -11,6 +11,7 @@ export {
   followUpId,
   judgeFollowUp,
   mayRemoveFollowUp,
+  removedBefore,
   nextFollowUp,
   type FollowUp,
   type FollowUpActor,

@@ -8,6 +8,7 @@ import { lifetime } from "./lifetime.ts";
 import { refusal } from "./refusal.ts";
 import type { Scenario } from "./scenario.ts";
 import { sessions } from "./session.ts";
+import { tending } from "./tending.ts";
 import { watches } from "./watch.ts";
 import { work } from "./work.ts";
 
@@ -20,6 +21,7 @@ export const SCENARIOS = {
   ...lifetime,
   ...refusal,
   ...sessions,
+  ...tending,
   ...watches,
   ...work,
 } as const satisfies Readonly<Record<string, Scenario>>;
@@ -33,6 +35,7 @@ export const SCENARIO_NAMES: readonly string[] = [
   lifetime,
   refusal,
   sessions,
+  tending,
   watches,
   work,
 ].flatMap((group) => Object.keys(group));

@@ -30,6 +30,9 @@ export const APPROVED: Ending = {
   actions: ["prepare", "inspect", "deploy"],
 };
 
+/** The story of a study. */
+export const STUDIED: Ending = { status: "completed", decisions: [], actions: ["measure"] };
+
 export function runOf(world: World, runId: string): RunView {
   const view = world.runs.find(({ run }) => run.runId === runId);
   if (view === undefined) throw new Error(`the stage does not know run ${runId}`);
@@ -59,4 +62,16 @@ export async function untilAtGate(stage: Stage, title: string): Promise<void> {
 
 export function openGate(stage: Stage, title: string): void {
   writeFileSync(join(stage.folder(title), "gate"), "");
+}
+
+/** The checkpoint at which a run waits, once it does. */
+export function checkpointOf(stage: Stage, run: string): Promise<string> {
+  return stage.until(
+    "the checkpoint",
+    (world) => runOf(world, run).checkpoints.find(({ status }) => status === "pending")?.requestId,
+  );
+}
+
+export async function answerCheckpoint(stage: Stage, run: string): Promise<void> {
+  await stage.call("checkpoint.answer", { request: await checkpointOf(stage, run), answer: { looks: "good" } });
 }

@@ -2,15 +2,15 @@
 import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 
-import type { Stage } from "../stage.ts";
-import type { Ending } from "../invariants.ts";
 import { beside } from "./beside.ts";
 import {
   AGENTS,
+  answerCheckpoint,
   APPROVED,
   JOURNEY,
   openGate,
   runOf,
+  STUDIED,
   STUDY,
   untilAtGate,
   untilEnded,
@@ -18,15 +18,6 @@ import {
 } from "./scenario.ts";
 
 const MANAGE_CHILD = fileURLToPath(new URL("../children/manage.ts", import.meta.url));
-const STUDIED: Ending = { status: "completed", decisions: [], actions: ["measure"] };
-
-async function answerCheckpoint(stage: Stage, run: string): Promise<void> {
-  const request = await stage.until(
-    "the checkpoint",
-    (world) => runOf(world, run).checkpoints.find(({ status }) => status === "pending")?.requestId,
-  );
-  await stage.call("checkpoint.answer", { request, answer: { looks: "good" } });
-}
 
 /** Answered, tuned while it works, and told what comes after it. */
 const study: Scenario = {

@@ -54,7 +54,7 @@ export default defineWorkflow({
   settings: workflowSettings({
     initial: { rounds: 1 },
     parse: (value) => value as { rounds: number },
-    paths: [allowSettingsPath("/rounds", { read: ["human"], replace: ["human"] })],
+    paths: [allowSettingsPath("/rounds", { read: ["human"], replace: ["human", "controller"] })],
   }),
   includes: { study: includeWorkflow(measuring, { input: ({ input }) => input as Input }) },
   nodes: {

@@ -277,15 +277,15 @@ describe("an effect", () => {
   });
 });
 
-describe("a child run", () => {
-  const CHILD = `import * as h from "holdpoint";
-    export default h.defineWorkflow({ name: "repair", startAt: "a", input: (given) => given,
-      nodes: { a: h.checkpoint(), b: h.compute({ run: ({ input, outputs }) => ({ repaired: input.n, said: outputs.a }) }) }, edges: [{ from: "a", to: "b" }] });`;
-  const PARENT = `initialStatus: () => ({}), async reconcile(ctx, { spec }) {
-      const run = await ctx.workflows.ensure({ requestKey: "repair:" + spec.key, workflow: "repair", input: { n: spec.n } });
-      if (run.state !== "succeeded") return ctx.settled({ resourceManagerStatus: { waits: run.state } });
-      return ctx.settled({ resourceManagerStatus: { output: run.output }, conditions: [conditionTrue("Ready", "Repaired")] }); }`;
+const CHILD = `import * as h from "holdpoint";
+  export default h.defineWorkflow({ name: "repair", startAt: "a", input: (given) => given,
+    nodes: { a: h.checkpoint(), b: h.compute({ run: ({ input, outputs }) => ({ repaired: input.n, said: outputs.a }) }) }, edges: [{ from: "a", to: "b" }] });`;
+const PARENT = `initialStatus: () => ({}), async reconcile(ctx, { spec }) {
+    const run = await ctx.workflows.ensure({ requestKey: "repair:" + spec.key, workflow: "repair", input: { n: spec.n } });
+    if (run.state !== "succeeded") return ctx.settled({ resourceManagerStatus: { waits: run.state } });
+    return ctx.settled({ resourceManagerStatus: { output: run.output }, conditions: [conditionTrue("Ready", "Repaired")] }); }`;
 
+describe("a child run", () => {
   it("is started once for its key, shown with its resource, and its end gives the resource a pass with its result", async () => {
     world.put(".pi/workflows/repair.workflow.ts", CHILD);
     world.manager("fixer", PARENT);
@@ -339,6 +339,8 @@ describe("a child run", () => {
       const second = await ctx.workflows.changeSettings(change);
       const { followUpId } = await ctx.workflows.queueFollowUp({ requestKey: "t", followUpKey: "f", prompt: "Look again." });
       await ctx.workflows.removeFollowUp({ requestKey: "t", followUpId });
+      // As a pass does that died after the removal.
+      await ctx.workflows.removeFollowUp({ requestKey: "t", followUpId });
       return ctx.settled({ resourceManagerStatus: { numbers: [first.changeNumber, second.changeNumber] } }); }`,
     );
     await world.apply("tuner", "a");
@@ -348,6 +350,66 @@ describe("a child run", () => {
     expect(done.resource.status.resourceManagerStatus).toEqual({ numbers: [1, 1] });
     const { result } = await world.call("run.settings", { run: done.children[0]?.runId ?? "" });
     expect(result.scopes).toMatchObject([{ value: { pace: 2 }, changeNumber: 1 }]);
+  });
+});
+
+describe("a child run that nobody wants any more", () => {
+  const SUPERSEDING = `initialStatus: () => ({}), async reconcile(ctx, { metadata, spec, status }) {
+    const { of, old } = status.resourceManagerStatus;
+    if (metadata.deletionTimestamp !== undefined) {
+      await ctx.workflows.cancel({ requestKey: of });
+      await ctx.finalizers.remove("run");
+      return ctx.settled();
+    }
+    await ctx.finalizers.add("run");
+    const requestKey = "fix:" + spec.n;
+    const cancelled = of === undefined || of === requestKey ? null
+      : await ctx.workflows.cancel({ requestKey: of, reason: "another one is wanted" });
+    const never = await ctx.workflows.cancel({ requestKey: "never" });
+    await ctx.workflows.ensure({ requestKey, workflow: "repair", input: { n: spec.n } });
+    return ctx.settled({ resourceManagerStatus: { of: requestKey, never, old: cancelled === null ? old ?? null : cancelled.state } }); }`;
+
+  it("is cancelled by its manager when another spec supersedes it, and when the resource is deleted", async () => {
+    world.put(".pi/workflows/repair.workflow.ts", CHILD);
+    world.manager("fixer", SUPERSEDING);
+    await world.apply("fixer", "a", { n: 1 });
+    await world.seen("fixer", "a", (it) => it.children[0]?.state === "waiting");
+    await world.apply("fixer", "a", { n: 2 });
+    const changed = await world.seen("fixer", "a", (it) => settled(it) && it.children[1]?.state === "waiting");
+    expect(changed.children.map(({ requestKey, state }) => [requestKey, state])).toEqual([
+      ["fix:1", "interrupted"],
+      ["fix:2", "waiting"],
+    ]);
+    expect(changed.resource.status.resourceManagerStatus).toEqual({ of: "fix:2", never: null, old: "interrupted" });
+    const [first, second] = changed.children.map(({ runId }) => runId);
+    const { result: cancelled } = await world.call("run.get", { run: first ?? "" });
+    expect(cancelled.run.status).toBe("cancelled");
+    expect(cancelled.timeline.filter(({ type }) => type === "run.cancelled")).toMatchObject([
+      { actor: expect.stringContaining("controller"), detail: { reason: "another one is wanted" } },
+    ]);
+    await world.call("resourceManager.delete", { projectPath: world.folder, manager: "fixer", key: "a" });
+    const run = await world.when(
+      async () => {
+        const { result } = await world.call("run.get", { run: second ?? "" });
+        return result.run.status === "cancelled" ? result : undefined;
+      },
+      () => "the run of the deleted resource goes on",
+    );
+    expect(run.checkpoints).toMatchObject([{ status: "cancelled" }]);
+  });
+
+  it("goes on to its end when its manager does not cancel it", async () => {
+    world.put(".pi/workflows/repair.workflow.ts", CHILD);
+    world.manager("fixer", PARENT);
+    await world.apply("fixer", "a", { key: "1", n: 7 });
+    const { children } = await world.seen("fixer", "a", (it) => it.children[0]?.state === "waiting");
+    await world.call("resourceManager.delete", { projectPath: world.folder, manager: "fixer", key: "a" });
+    const run = children[0]?.runId ?? "";
+    await world.call("checkpoint.answer", { request: run, answer: "fine" });
+    await world.when(
+      async () => (await world.call("run.get", { run })).result.run.status === "completed" || undefined,
+      () => "the run did not end",
+    );
   });
 });
 

@@ -69,7 +69,12 @@ describe("one that fails keeps no other from its turn", () => {
         },
       },
     };
-    const runs = new ManagedRuns({ store: store as never, log: logOf(errors), wake: { runs: none, views: none } });
+    const runs = new ManagedRuns({
+      store: store as never,
+      log: logOf(errors),
+      wake: { runs: none, views: none, channels: none },
+      stopRunner: async () => Promise.resolve(),
+    });
     runs.wake();
     await expect.poll(() => completed).toEqual(["good"]);
     // Once with the other one and once alone; then it waits for whoever wakes next.
