@@ -42,9 +42,23 @@ function personOf({ people }: Written, { account, channelId, place }: ReadAt): G
   return Object.values(people).find(({ telegram }) => telegram.includes(account ?? place));
 }
 
+type Audiences = Config["audiences"];
+
+/** The audiences of a configuration that say something of how they are written to, found once for each that is read. */
+const saying = new WeakMap<Audiences, [string, Audiences[string]][]>();
+
+function givenBy(audiences: Audiences): [string, Audiences[string]][] {
+  let given = saying.get(audiences);
+  if (given === undefined) {
+    given = Object.entries(audiences).filter(([, one]) => one.timeZone !== undefined || one.language !== undefined);
+    saying.set(audiences, given);
+  }
+  return given;
+}
+
 /** Of the audiences that the message is for, or of all where that is not known, the first that is sent to this place. */
 function audienceOf({ audiences }: Written, at: ReadAt): Given | undefined {
-  const given = Object.entries(audiences).filter(([, one]) => one.timeZone !== undefined || one.language !== undefined);
+  const given = givenBy(audiences);
   if (given.length === 0) return undefined;
   const named = at.audiences?.() ?? [];
   const place = `${at.channelId}/${at.place}`;

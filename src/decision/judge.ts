@@ -7,8 +7,14 @@ import { inGrace, isPast, type OutageWindow } from "./deadline.ts";
 import type { ActorVerdict, Refusal } from "./people.ts";
 import { tally, withVote } from "./tally.ts";
 
+/** What of a request an answer is judged by. */
+export type AnswerTerms = Pick<
+  DecisionRequest,
+  "decisionId" | "requestDigest" | "audience" | "policy" | "choices" | "expiresAt"
+>;
+
 export interface Judgement {
-  readonly request: DecisionRequest;
+  readonly request: Omit<AnswerTerms, "audience" | "decisionId">;
   /** Server time, ms. */
   readonly now: number;
   /** The digest of the card that was answered. */

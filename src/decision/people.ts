@@ -41,12 +41,13 @@ export type Refusal = "notOnList" | "wrongChannel" | "remoteOnly" | "accountUnma
 
 /** The person behind an account, or undefined. Own properties only: ids come from outside. */
 export function personOf(people: readonly Person[], actor: Pick<Actor, "channel" | "actorId">): Person | undefined {
-  const kind = kindOf(actor.channel);
-  return people.find(({ accounts }) =>
-    [actor.channel, kind].some(
-      (key) => Object.hasOwn(accounts, key) && accounts[key]?.includes(actor.actorId) === true,
-    ),
-  );
+  const { actorId, channel } = actor;
+  const kind = kindOf(channel);
+  return people.find(({ accounts }) => has(accounts, channel, actorId) || has(accounts, kind, actorId));
+}
+
+function has(accounts: Person["accounts"], key: string, actorId: string): boolean {
+  return Object.hasOwn(accounts, key) && accounts[key]?.includes(actorId) === true;
 }
 
 /**
@@ -76,7 +77,8 @@ export function judgeActor(question: {
 }
 
 function kindOf(channel: string): string {
-  return channel.split(":", 1)[0] as string;
+  const end = channel.indexOf(":");
+  return end === -1 ? channel : channel.slice(0, end);
 }
 
 /** Stands for a person where none is configured; cannot equal a configured id, which holds no colon. */

@@ -3,11 +3,12 @@
 import type { DecisionResolution } from "../contracts/decision/answer.ts";
 import type { CardStatus } from "../contracts/decision/card.ts";
 import type { ReplyCode } from "../contracts/decision/codes.ts";
-import type { DecisionRequest } from "../contracts/decision/request.ts";
-import type { AnswerVerdict } from "./judge.ts";
+import type { AnswerTerms, AnswerVerdict } from "./judge.ts";
 
 /** Names of persons by id; undefined where none is known. */
 export type NameOf = (personId: string) => string | undefined;
+
+type Asked = Pick<AnswerTerms, "choices" | "policy" | "expiresAt">;
 
 interface Reader {
   readonly nameOf: NameOf;
@@ -16,7 +17,7 @@ interface Reader {
 }
 
 /** What the sender of an answer is told about it. */
-export function replyFor(verdict: AnswerVerdict, request: DecisionRequest, reader: Reader): ReplyCode {
+export function replyFor(verdict: AnswerVerdict, request: Asked, reader: Reader): ReplyCode {
   switch (verdict.kind) {
     case "accepted": {
       const label = labelOf(request, verdict.vote.choice);
@@ -65,7 +66,7 @@ export function replyFor(verdict: AnswerVerdict, request: DecisionRequest, reade
 }
 
 /** What anybody who comes later is told: who or what was first. Never an error. */
-export function replyForWinner(request: DecisionRequest, winner: DecisionResolution, reader: Reader): ReplyCode {
+export function replyForWinner(request: Asked, winner: DecisionResolution, reader: Reader): ReplyCode {
   const by = winner.personId === null ? undefined : reader.nameOf(winner.personId);
   const named = by === undefined ? {} : { by };
   switch (winner.provenance) {
@@ -84,7 +85,7 @@ export function replyForWinner(request: DecisionRequest, winner: DecisionResolut
 }
 
 /** How the card stands once the decision is resolved. */
-export function cardStatusOf(request: DecisionRequest, winner: DecisionResolution, nameOf: NameOf): CardStatus {
+export function cardStatusOf(request: Asked, winner: DecisionResolution, nameOf: NameOf): CardStatus {
   const by = winner.personId === null ? undefined : nameOf(winner.personId);
   const named = by === undefined ? {} : { by };
   switch (winner.provenance) {
@@ -121,10 +122,10 @@ export function cardStatusOf(request: DecisionRequest, winner: DecisionResolutio
 }
 
 /** People know the deadline; when the policy was applied is for the record. */
-function deadlineOf(request: DecisionRequest, winner: DecisionResolution): number {
+function deadlineOf(request: Asked, winner: DecisionResolution): number {
   return request.expiresAt ?? winner.resolvedAt;
 }
 
-function labelOf(request: DecisionRequest, choiceId: string): string {
+function labelOf(request: Asked, choiceId: string): string {
   return request.choices.find(({ id }) => id === choiceId)?.label ?? choiceId;
 }

@@ -13,13 +13,14 @@ export class CrashLog {
     this.#clock = clock;
   }
 
-  add(kind: string, name: string, exit: ChildExit | null): void {
+  /** `why` is the server's own reason, where it ended the child; else the child's last words count. */
+  add(kind: string, name: string, exit: ChildExit | null, why?: string): void {
     const outcome = exit === null ? "not started" : (exit.signal ?? `code ${exit.code}`);
     this.#entries.push({
       kind: `${kind} ${name}`,
       at: this.#clock.now(),
       outcome,
-      diagnostic: (exit?.diagnostic ?? "").slice(-DIAGNOSTIC_CHARS),
+      diagnostic: (why ?? exit?.diagnostic ?? "").slice(-DIAGNOSTIC_CHARS),
     });
     if (this.#entries.length > KEPT) this.#entries.shift();
   }

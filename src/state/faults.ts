@@ -2,6 +2,7 @@
  * The fault seam of the queue: a process that kills itself at a named point, for the crash tests. Whether the seam may be
  * used at all is decided by the server, not here.
  */
+import { appendFileSync } from "node:fs";
 import { HoldpointError } from "../contracts/errors.ts";
 import { type Command, LABELS } from "./command.ts";
 import { heartbeat } from "./server/heartbeat.ts";
@@ -31,6 +32,8 @@ export interface FaultPoint {
   readonly count: number;
   /** Put three other commands, of which one throws, into the batch that holds the label. */
   readonly batch: boolean;
+  /** As it was given. */
+  readonly text: string;
 }
 
 /** Reads `<label>:<before|after>[:n][+batch]`. Throws `usage` for another form or an unknown label. */
@@ -45,25 +48,58 @@ export function parseFault(text: string): FaultPoint {
       details: { labels: [...LABELS] },
     });
   }
-  return { label, when: when === "after" ? "after" : "before", count: Number(count ?? 1), batch: batch !== undefined };
+  return {
+    label,
+    when: when === "after" ? "after" : "before",
+    count: Number(count ?? 1),
+    batch: batch !== undefined,
+    text,
+  };
 }
 
-/** The real seam: SIGKILL to this process at the point. `kill` is a parameter so that a test can see the count. */
-export function faultSeam(point: FaultPoint, kill: () => void = () => process.kill(process.pid, "SIGKILL")): FaultSeam {
-  let seen = 0;
-  const count = (labels: readonly string[]): void => {
-    for (const label of labels) {
-      if (label !== point.label) continue;
-      seen += 1;
-      if (seen === point.count) kill();
-    }
+/** The fault points of a text, separated by spaces. */
+export function faultTexts(text: string | undefined): readonly string[] {
+  return (text ?? "").split(" ").filter((one) => one !== "");
+}
+
+/** Says that a point was reached, in the file that `HOLDPOINT_FAULT_TOLD` names: it is written when this returns. */
+export function tellFault(env: NodeJS.ProcessEnv, text: string): void {
+  const path = env["HOLDPOINT_FAULT_TOLD"];
+  if (path) appendFileSync(path, `${text}\n`);
+}
+
+/**
+ * The points of `HOLDPOINT_FAULT`; null without one. The process dies at whichever is reached first.
+ * @throws HoldpointError `usage` as `parseFault`
+ */
+export function faultsOf(env: NodeJS.ProcessEnv): FaultSeam | null {
+  const points = faultTexts(env["HOLDPOINT_FAULT"]).map((text) => parseFault(text));
+  if (points.length === 0) return null;
+  return faultSeam(points, ({ text }) => {
+    tellFault(env, text);
+    process.kill(process.pid, "SIGKILL");
+  });
+}
+
+/** The seam of some points, each of which is counted by itself and calls `strike` when it is reached. */
+export function faultSeam(points: readonly FaultPoint[], strike: (point: FaultPoint) => void): FaultSeam {
+  const seen = new Map<FaultPoint, number>();
+  const count =
+    (when: FaultPoint["when"]) =>
+    (labels: readonly string[]): void => {
+      for (const label of labels) {
+        for (const point of points) {
+          if (point.label !== label || point.when !== when) continue;
+          seen.set(point, (seen.get(point) ?? 0) + 1);
+          if (seen.get(point) === point.count) strike(point);
+        }
+      }
+    };
+  return {
+    before: count("before"),
+    after: count("after"),
+    noise: (labels) => (points.some(({ batch, label }) => batch && labels.includes(label)) ? NOISE : []),
   };
-  const ignore = (): void => undefined;
-  const seam: FaultSeam = {
-    before: point.when === "before" ? count : ignore,
-    after: point.when === "after" ? count : ignore,
-  };
-  return point.batch ? { ...seam, noise: (labels) => (labels.includes(point.label) ? NOISE : []) } : seam;
 }
 
 /** Dies nowhere: once armed, it adds the noise to the next batch, for faults that are not those of a label. */

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 
 import { startSim, type SimState } from "../../adapters/telegram/sim/index.ts";
+import { chainsOf } from "./chains.ts";
 import type { Facts } from "./facts.ts";
 import { RULES, violationsOf, type Evidence } from "./invariants.ts";
 import { allPoints, shortPoints, unreachable } from "./points.ts";
@@ -54,6 +55,7 @@ async function goodEnding(): Promise<Evidence> {
     inboxKept: true,
     commands: [],
     needsResume: false,
+    runnerDeaths: 0,
   };
 }
 
@@ -227,6 +229,16 @@ async function withExecutions(attempts: readonly number[]): Promise<Evidence> {
   return { ...(await goodEnding()), executions: new Map([["run-1", lines]]) };
 }
 
+test("a run that was parked after three deaths of its runner may be resumed, and after two it may not", async () => {
+  const parked = { runNo: 1, type: "run.parked", payload: '{"reason":"runnerNoProgress"}' };
+  const resumed = {
+    ...(await withFacts(({ events }) => ({ events: [parked, ...events] }))),
+    commands: ["resume run-1"],
+  };
+  expect(await rulesBroken({ ...resumed, runnerDeaths: 3 })).toEqual([]);
+  expect(await rulesBroken({ ...resumed, runnerDeaths: 2 })).toContain("goesOnByItself");
+});
+
 test.each(Object.keys(RULES))("%s is seen to be broken", async (rule) => {
   const seeds = SEEDED[rule] ?? [];
   expect(seeds.length).toBeGreaterThan(0);
@@ -250,4 +262,18 @@ test("the short run has each label and frame once, some alone and some in a batc
   expect(batched).toBeGreaterThan(short.length / 4);
   expect(batched).toBeLessThan((short.length * 3) / 4);
   expect(all.size).toBeGreaterThan(short.length * 2 - 1);
+});
+
+test("every point is in one chain of its scenario, and none that is meant to strike alone in its batch gets company there", () => {
+  for (const points of [shortPoints(), allPoints()]) {
+    const chains = chainsOf(points);
+    const names = chains.flatMap(({ faults, scenario }) => faults.map((fault) => `${fault}@${scenario}`));
+    expect(names.toSorted()).toEqual(points.map(({ name }) => name).toSorted());
+    expect(chains.length).toBeLessThan(points.length / 2);
+    for (const { faults } of chains) {
+      const noisy = faults.filter((fault) => fault.endsWith("+batch")).map((fault) => fault.split(":")[0]);
+      const quiet = faults.filter((fault) => !fault.endsWith("+batch")).map((fault) => fault.split(":")[0]);
+      expect(quiet.filter((label) => !/runner|adapter/.test(label ?? "") && noisy.includes(label))).toEqual([]);
+    }
+  }
 });

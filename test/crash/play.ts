@@ -1,4 +1,4 @@
-/** Plays one point from start to end, and judges what is left. */
+/** Plays one point, or a chain of points, from start to end, and judges what is left. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,15 +6,18 @@ import { openStore } from "../../src/state/store.ts";
 import { leakSearch, logsOf } from "../harness/index.ts";
 import { readFacts } from "./facts.ts";
 import { violationsOf, type Execution, type Violation } from "./invariants.ts";
-import type { Point } from "./points.ts";
+import { chainOf, type Point } from "./points.ts";
 import { SCENARIOS } from "./scenarios/index.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import { Stage } from "./stage.ts";
 
 export interface Result {
-  readonly point: string;
+  readonly point: Point;
   readonly violations: readonly Violation[];
-  readonly hit: boolean;
+  /** The points of it that were reached, each as one alone. */
+  readonly reached: readonly Point[];
+  /** The points of it that were not. */
+  readonly ahead: readonly Point[];
   readonly seconds: number;
   /** The log of the server, when something is wrong. */
   readonly log: string;
@@ -25,7 +28,7 @@ export async function play(point: Point, cacheDir: string): Promise<Result> {
   const scenario: Scenario = SCENARIOS[point.scenario];
   const started = performance.now();
   const violations: Violation[] = [];
-  let hit = false;
+  let reached: readonly string[] = [];
   let log = "";
   try {
     const stage = await Stage.open(point, cacheDir, scenario.options ?? {});
@@ -38,7 +41,7 @@ export async function play(point: Point, cacheDir: string): Promise<Result> {
       });
     } finally {
       violations.push(...stage.problems.map((detail) => ({ rule: "server", detail })));
-      hit = stage.hit;
+      reached = stage.reached;
       if (violations.length > 0) log = logsOf(stage.home);
       await stage.close();
     }
@@ -46,7 +49,9 @@ export async function play(point: Point, cacheDir: string): Promise<Result> {
     violations.push({ rule: "stage", detail: String(error) });
   }
   const seconds = (performance.now() - started) / 1_000;
-  return { point: point.name, violations, hit: hit || Object.keys(point.env).length === 0, seconds, log };
+  const each = (was: boolean): Point[] =>
+    point.faults.filter((fault) => reached.includes(fault) === was).map((fault) => chainOf(point.scenario, [fault]));
+  return { point, violations, reached: each(true), ahead: each(false), seconds, log };
 }
 
 async function judge(stage: Stage, scenario: Scenario): Promise<Violation[]> {
@@ -67,6 +72,7 @@ async function judge(stage: Stage, scenario: Scenario): Promise<Violation[]> {
       inboxKept: scenario.forgets !== true,
       commands: stage.operator.commands,
       needsResume: scenario.needsResume === true,
+      runnerDeaths: stage.reached.filter((fault) => fault.startsWith("runner:")).length,
     }),
     ...leaks.map(({ form, where }) => ({ rule: "noLeak", detail: `the token (${form}) is in ${where}` })),
   ];

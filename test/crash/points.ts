@@ -15,8 +15,8 @@ export interface Point {
   /** For `--only`: unique. */
   readonly name: string;
   readonly scenario: ScenarioName;
-  /** What makes the server die, or kill a child, at the point. */
-  readonly env: Readonly<Record<string, string>>;
+  /** What makes the server die, or kill a child: one of a point alone, several of a chain of points, none of a baseline. */
+  readonly faults: readonly string[];
 }
 
 /** Where something is reached: the scenario, and the how-manieth time (default 1). */
@@ -250,11 +250,24 @@ export function shortPoints(): Point[] {
 
 /** Every scenario without a fault: what the others are compared with. */
 export function baselines(names: readonly ScenarioName[]): Point[] {
-  return names.map((scenario) => ({ name: `none@${scenario}`, scenario, env: {} }));
+  return names.map((scenario) => ({ name: `none@${scenario}`, scenario, faults: [] }));
+}
+
+/** Whether a child is killed at this fault, and not the server. */
+export function isOfChild(fault: string): boolean {
+  return /^(?:runner|adapter):/.test(fault);
+}
+
+/** The environment in which a server, or a process beside it, meets these faults. */
+export function envOf(faults: readonly string[], told: string): Readonly<Record<string, string>> {
+  return {
+    HOLDPOINT_FAULT: faults.filter((fault) => !isOfChild(fault)).join(" "),
+    HOLDPOINT_FAULT_CHILD: faults.filter(isOfChild).join(" "),
+    HOLDPOINT_FAULT_TOLD: told,
+  };
 }
 
 interface Base {
-  readonly variable: "HOLDPOINT_FAULT" | "HOLDPOINT_FAULT_CHILD";
   readonly fault: string;
   readonly scenario: ScenarioName;
 }
@@ -264,18 +277,13 @@ function basePoints(everyWay: boolean): Base[] {
     everyWay ? (ways ?? []) : (ways ?? []).slice(0, 1);
   const labels = [...LABELS].flatMap((label) =>
     use(LABEL_WAYS[label]).flatMap(([scenario, count = 1]) =>
-      ["before", "after"].map((when): Base => ({
-        variable: "HOLDPOINT_FAULT",
-        fault: numbered(`${label}:${when}`, count),
-        scenario,
-      })),
+      ["before", "after"].map((when): Base => ({ fault: numbered(`${label}:${when}`, count), scenario })),
     ),
   );
   const frames = (["runner", "adapter"] as const).flatMap((child) =>
     (["in", "lost", "out"] as const satisfies FrameMoment[]).flatMap((moment) =>
       framesOf(child, moment).flatMap((frame) =>
         use(FRAME_WAYS[child][moment === "out" ? "out" : "in"][frame]).map(([scenario, count = 1]): Base => ({
-          variable: "HOLDPOINT_FAULT_CHILD",
           fault: numbered(`${child}:${moment}:${frame}`, count),
           scenario,
         })),
@@ -289,9 +297,13 @@ function numbered(fault: string, count: number): string {
   return count === 1 ? fault : `${fault}:${count}`;
 }
 
-function pointOf({ fault, scenario, variable }: Base, batch: boolean): Point {
-  const text = batch ? `${fault}+batch` : fault;
-  return { name: `${text}@${scenario}`, scenario, env: { [variable]: text } };
+function pointOf({ fault, scenario }: Base, batch: boolean): Point {
+  return chainOf(scenario, [batch ? `${fault}+batch` : fault]);
+}
+
+/** Points of one scenario in one play of it. */
+export function chainOf(scenario: ScenarioName, faults: readonly string[]): Point {
+  return { name: `${faults.join(" ")}@${scenario}`, scenario, faults };
 }
 
 /** A fixed rule that has nothing to do with the order of the list. */

@@ -1,8 +1,8 @@
 /**
- * The stage of one point: a home, a stand-in of its own, and a server that dies at most once by itself and is started again.
+ * The stage of one point, or of a chain of points: a home, a stand-in of its own, and a server that dies at each point and is started again.
  * Whoever waits here keeps the automatic person and the operator going, over the server's death.
  */
-import { mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,6 @@ import { isHoldpointError } from "../../src/contracts/errors.ts";
 import type { EffectSummary, OperationName, OperationResult } from "../../src/contracts/protocol/operations.ts";
 import {
   HANG_MS,
-  logsOf,
   makeHome,
   Scope,
   startServer,
@@ -25,7 +24,7 @@ import {
 } from "../harness/index.ts";
 import { Operator } from "./operator.ts";
 import { Person } from "./person.ts";
-import type { Point } from "./points.ts";
+import { envOf, isOfChild, type Point } from "./points.ts";
 
 /** Pause between two looks at the world; nothing depends on it. */
 const LOOK_MS = 25;
@@ -63,8 +62,6 @@ export class Stage {
   readonly clock: TestClock | null;
   readonly person: Person;
   readonly operator: Operator;
-  /** Whether the fault point was reached. */
-  hit = false;
   /** What happened that may never happen, as sentences. */
   readonly problems: string[] = [];
   readonly runIds: string[] = [];
@@ -72,6 +69,9 @@ export class Stage {
   #server: Promise<ServerProcess> = Promise.reject(new Error("no server was started"));
   #stopping = false;
   #calls = 0;
+  /** Deaths of this server, and of processes beside it, that a point accounts for. */
+  #deaths = 0;
+  readonly #told: string;
 
   private constructor(point: Point, scope: Scope, sim: Sim, options: StageOptions) {
     this.point = point;
@@ -79,6 +79,7 @@ export class Stage {
     this.sim = sim;
     this.#server.catch(() => undefined);
     this.home = makeHome(scope, homeOptions(sim, options));
+    this.#told = join(this.home.dir, "faults-reached");
     this.clock = options.clock === true ? testClock(this.home) : null;
     this.person = new Person(sim);
     this.operator = new Operator(this);
@@ -121,10 +122,39 @@ export class Stage {
     return path;
   }
 
-  /** Starts the server, with the point's fault unless `fault` is false. */
+  /** Faults that were reached, in order. */
+  get reached(): readonly string[] {
+    return existsSync(this.#told) ? readFileSync(this.#told, "utf8").trim().split("\n") : [];
+  }
+
+  /** Whether any fault was reached. */
+  get hit(): boolean {
+    return this.reached.length > 0;
+  }
+
+  /** Faults that were not reached yet. */
+  get ahead(): readonly string[] {
+    const { reached } = this;
+    return this.point.faults.filter((fault) => !reached.includes(fault));
+  }
+
+  /** The environment of a process that the faults ahead strike; without them it is struck by none. */
+  env({ fault = true } = {}): Readonly<Record<string, string>> {
+    return fault ? envOf(this.ahead, this.#told) : {};
+  }
+
+  /** Whether a process that was killed died of a fault that has not accounted for a death yet. */
+  diedOfFault(): boolean {
+    const deaths = this.reached.filter((fault) => !isOfChild(fault)).length;
+    if (deaths === this.#deaths) return false;
+    this.#deaths = deaths;
+    return true;
+  }
+
+  /** Starts the server, with the faults ahead unless `fault` is false. */
   async start({ fault = true } = {}): Promise<void> {
     this.#stopping = false;
-    this.#server = this.#boot(fault ? this.point.env : {});
+    this.#server = this.#boot(fault);
     await this.#server;
   }
 
@@ -139,18 +169,10 @@ export class Stage {
     const server = await this.#server;
     this.#stopping = true;
     const exit = await server.stop();
-    if (exit.code === 0) {
-      if (this.childWasKilled()) this.hit = true;
-      return true;
-    }
-    this.#stopping = false;
-    if (exit.signal === "SIGKILL" && this.#isLabelFault() && !this.hit) {
-      this.hit = true;
-      await this.start({ fault: false });
-      return false;
-    }
-    this.problems.push(`the server ended with ${exit.signal ?? `code ${exit.code}`} when it was told to stop`);
-    await this.start({ fault: false });
+    if (exit.code === 0) return true;
+    if (exit.signal !== "SIGKILL" || !this.diedOfFault())
+      this.problems.push(`the server ended with ${exit.signal ?? `code ${exit.code}`} when it was told to stop`);
+    await this.start();
     return false;
   }
 
@@ -194,22 +216,21 @@ export class Stage {
    * @throws Error with what was seen last, after the hang limit
    */
   async until<T>(what: string, test: (world: World) => T | undefined | null | false): Promise<T> {
-    const deadline = Date.now() + HANG_MS;
-    for (;;) {
+    let deadline = Date.now() + HANG_MS;
+    for (let before = this.reached.length; ;) {
       const world = await this.#look();
       // What the person does now is not in this look yet.
       const pressed = this.person.act(world);
       const found = pressed ? undefined : test(world);
       if (found !== undefined && found !== null && found !== false) return found;
+      const reached = this.reached.length;
+      // Whatever was struck has its own time to come back.
+      if (reached > before) deadline = Date.now() + HANG_MS;
+      before = reached;
       if (Date.now() > deadline) throw new Error(`stuck: ${what} did not come. ${describe(world)}`);
       const acted = pressed || (await this.operator.act(world));
       if (!acted) await this.#passTime(world);
     }
-  }
-
-  /** Whether the server has killed a child at the fault point; it says so in its log. */
-  childWasKilled(): boolean {
-    return logsOf(this.home).includes("a test seam killed a child");
   }
 
   /** Waits for something that happens without the server, the person and the operator. */
@@ -250,31 +271,27 @@ export class Stage {
     await this.clock?.[how](ms).catch(() => undefined);
   }
 
-  async #boot(env: Readonly<Record<string, string>>): Promise<ServerProcess> {
-    let server: ServerProcess;
-    try {
-      server = await startServer(this.scope, this.home, { env: { ...this.clock?.env(), ...env } });
-    } catch (error) {
-      if (!this.#isLabelFault(env) || this.hit || !/\(SIGKILL\)/.test(String(error))) throw error;
-      this.hit = true;
-      return this.#boot({});
+  async #boot(fault: boolean): Promise<ServerProcess> {
+    for (;;) {
+      try {
+        const env = { ...this.clock?.env(), ...this.env({ fault }) };
+        const server = await startServer(this.scope, this.home, { env });
+        void this.#watch(server, fault);
+        return server;
+      } catch (error) {
+        if (!/\(SIGKILL\)/.test(String(error)) || !this.diedOfFault()) throw error;
+      }
     }
-    void this.#watch(server, env);
-    return server;
   }
 
   /** Starts the next server when this one ends by itself. */
-  async #watch(server: ServerProcess, env: Readonly<Record<string, string>>): Promise<void> {
+  async #watch(server: ServerProcess, fault: boolean): Promise<void> {
     const { code, signal } = await server.exited;
     if (this.#stopping) return;
-    if (this.#isLabelFault(env) && signal === "SIGKILL" && !this.hit) this.hit = true;
-    else this.problems.push(`the server ended by itself with ${signal ?? `code ${code}`}: ${server.stderr()}`);
-    this.#server = this.#boot({});
+    if (signal !== "SIGKILL" || !this.diedOfFault())
+      this.problems.push(`the server ended by itself with ${signal ?? `code ${code}`}: ${server.stderr()}`);
+    this.#server = this.#boot(fault);
     this.#server.catch((error: unknown) => this.problems.push(`the server did not start again: ${String(error)}`));
-  }
-
-  #isLabelFault(env: Readonly<Record<string, string>> = this.point.env): boolean {
-    return env["HOLDPOINT_FAULT"] !== undefined;
   }
 }
 

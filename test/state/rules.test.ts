@@ -2,9 +2,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { type Command, defineCommand, LABELS } from "../../src/state/command.ts";
 import { faultSeam, parseFault } from "../../src/state/faults.ts";
+import { SCHEMA_V1 } from "../../src/state/schema/index.ts";
 import { openTemp, running, startRun, takeEpoch } from "./fixture.ts";
 
 const folder = fileURLToPath(new URL("../../src/state", import.meta.url));
@@ -27,6 +29,26 @@ describe("the code of the store", () => {
     );
     expect(found.filter((name) => !allowed.includes(name))).toEqual([]);
     expect(found).toContain("queue.ts");
+  });
+
+  it("checks a row without lists that SQLite would put into a temporary table for every statement", () => {
+    const db = new Database(":memory:");
+    db.exec(SCHEMA_V1);
+    const checked = ["effects", "runs", "node_attempts", "human_decision_resolutions", "human_decision_submissions"];
+    for (const table of checked) {
+      const ops = db.prepare<[], { opcode: string }>(`EXPLAIN INSERT INTO ${table} DEFAULT VALUES`).all();
+      expect(ops.length, table).toBeGreaterThan(20);
+      expect(
+        ops.filter(({ opcode }) => opcode === "OpenEphemeral"),
+        table,
+      ).toEqual([]);
+    }
+    expect(SCHEMA_V1).not.toMatch(/IN \([^)]*,[^)]*,/);
+    // So that the word this looks for is the one that SQLite uses.
+    const list = "EXPLAIN SELECT * FROM effects WHERE status IN ('pending', 'applying', 'applied')";
+    const ops = db.prepare<[], { opcode: string }>(list).all();
+    expect(ops.some(({ opcode }) => opcode === "OpenEphemeral")).toBe(true);
+    db.close();
   });
 
   it("gives every command a label of its own, and the store every command", async () => {
@@ -62,12 +84,14 @@ describe("a fault point", () => {
       when: "before",
       count: 1,
       batch: false,
+      text: "runs.advance:before",
     });
     expect(parseFault("runs.advance:after:3+batch")).toEqual({
       label: "runs.advance",
       when: "after",
       count: 3,
       batch: true,
+      text: "runs.advance:after:3+batch",
     });
     for (const text of ["runs.advance", "runs.advance:during", "runs.advance:after:0", "runs.nothing:after", ""]) {
       expect(() => parseFault(text)).toThrow(expect.objectContaining({ kind: "usage" }));
@@ -78,7 +102,7 @@ describe("a fault point", () => {
     for (const when of ["before", "after"] as const) {
       let kills = 0;
       const { store } = openTemp({
-        faults: faultSeam({ label: "runs.start", when, count: 2, batch: false }, () => (kills += 1)),
+        faults: faultSeam([parseFault(`runs.start:${when}:2`)], () => (kills += 1)),
       });
       await startRun(store);
       expect(kills).toBe(0);
@@ -89,9 +113,21 @@ describe("a fault point", () => {
     }
   });
 
+  it("may be one of several, each with a count of its own", async () => {
+    const struck: string[] = [];
+    const points = ["runs.start:after:2", "runs.start:before", "server.heartbeat:before"].map((text) =>
+      parseFault(text),
+    );
+    const { store } = openTemp({ faults: faultSeam(points, ({ text }) => struck.push(text)) });
+    await startRun(store);
+    await startRun(store);
+    await startRun(store);
+    expect(struck).toEqual(["runs.start:before", "runs.start:after:2"]);
+  });
+
   it("is hit with three other commands in the batch, of which one throws", async () => {
     const batches: { labels: readonly string[]; total: number }[] = [];
-    const point = faultSeam({ label: "runs.start", when: "before", count: 1, batch: true }, () => undefined);
+    const point = faultSeam([parseFault("runs.start:before+batch")], () => undefined);
     let noise: readonly { command: Command<unknown, unknown> }[] = [];
     const { store } = openTemp({
       faults: {

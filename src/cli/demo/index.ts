@@ -169,11 +169,13 @@ function report(
 /** What a person does next. */
 function goOn(context: Context): void {
   const root = product().installPath;
+  // Whoever came by `npm start` or npx has no holdpoint in the PATH.
+  const holdpoint = context.io.env["npm_lifecycle_event"] === undefined ? "holdpoint" : "npx holdpoint";
   const steps = [
     "In Telegram write /newbot to @BotFather; it answers with a token.",
-    "holdpoint setup telegram: asks for the token without showing it, and shows a code that you send to your bot from the phone.",
-    "holdpoint server start, then holdpoint doctor, which says whether everything fits.",
-    `holdpoint run ${join(root, "docs/examples/deploy.workflow.ts")} --input '${JSON.stringify(INPUT)}'`,
+    `${holdpoint} setup telegram: asks for the token without showing it, and shows a code that you send to your bot from the phone.`,
+    `${holdpoint} server start, then ${holdpoint} doctor, which says whether everything fits.`,
+    `${holdpoint} run ${join(root, "docs/examples/deploy.workflow.ts")} --input '${JSON.stringify(INPUT)}'`,
   ];
   context.heading("Now with a real bot");
   for (const [i, step] of steps.entries()) context.lines(hang(step, context.width, `  ${i + 1}. `, "     "));

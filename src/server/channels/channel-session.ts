@@ -42,6 +42,8 @@ export class ChannelSession {
   lastPollAt: number | null = null;
   pendingUpdates: number | null = null;
   error: ErrorRecord | null = null;
+  /** Why the server ended the child, if it did. */
+  endedFor: ErrorRecord | null = null;
   readonly channelId: string;
   readonly adapterEpoch: string;
   readonly #deps: ChannelSessionDeps;
@@ -115,14 +117,16 @@ export class ChannelSession {
     this.#dueTimer?.cancel();
     this.#dueTimer = undefined;
     while (this.ready && !this.#stopping && this.#inFlight.size < IN_FLIGHT) {
+      const askedAt = clock.now();
       const perform = await store.effects.nextAttempt({
         channelId: this.channelId,
         adapterEpoch: this.adapterEpoch,
         access: this.#deps.access(),
       });
       if (!perform) {
-        const at = store.read.channels.nextDueAt(this.channelId);
-        if (at !== null && at > clock.now()) this.#dueTimer = clock.timer(at, () => this.pump());
+        // What became due while that was stored was not looked at, and nobody else will say so.
+        const at = store.read.channels.nextDueAt(this.channelId, askedAt);
+        if (at !== null) this.#dueTimer = clock.timer(at, () => this.pump());
         return;
       }
       this.#inFlight.add(perform.effectId);
@@ -250,13 +254,15 @@ export class ChannelSession {
       "adapterSilent",
       `The adapter of ${this.channelId} gave no sign of life.`,
     ).toRecord();
+    this.endedFor = this.error;
     this.#deps.log.error({ channel: this.channelId, error: this.error }, "an adapter is silent and is ended");
     void this.#child.stop(PROCESS.killGraceMs);
   }
 
   #failed(frame: FromAdapter, error: unknown): void {
+    this.endedFor = this.error = toErrorRecord(error);
     this.#deps.log.error(
-      { channel: this.channelId, frame: frame.type, error: toErrorRecord(error) },
+      { channel: this.channelId, frame: frame.type, error: this.error },
       "a frame of the adapter could not be handled",
     );
     // Without a stored verdict or receipt the child may not go on: it is started anew and the database tells what is uncertain.

@@ -257,7 +257,7 @@ export class ChannelSupervisor {
     if (!this.#stopping && !isStopped(entry)) {
       this.#deps.hearing.ended(spec.channelId);
       entry.error = session.error ?? exitError(spec.channelId, exit);
-      crashes.add("adapter", spec.channelId, exit);
+      crashes.add("adapter", spec.channelId, exit, session.endedFor?.message);
       log.warn({ channel: spec.channelId, code: exit.code, signal: exit.signal, error: entry.error }, "adapter ended");
     }
   }

@@ -26,6 +26,8 @@ export interface ChildFaultPoint {
   readonly count: number;
   /** Put three other commands, of which one throws, into the next batch. */
   readonly batch: boolean;
+  /** As it was given. */
+  readonly text: string;
 }
 
 /** Every frame kind of both protocols by child and direction: the denominator of the crash tests. */
@@ -62,7 +64,7 @@ export function parseChildFault(text: string): ChildFaultPoint {
       details: { frames: [...known] },
     });
   }
-  return { child, moment, frame, count: Number(count ?? 1), batch: batch !== undefined };
+  return { child, moment, frame, count: Number(count ?? 1), batch: batch !== undefined, text };
 }
 
 export interface ChildFault {
@@ -70,38 +72,39 @@ export interface ChildFault {
   watch<In, Out>(spec: ChildSpec<In>, port: FramePort<In, Out>, kill: () => void): FramePort<In, Out>;
 }
 
-/** The real seam. `onKill` is told once, when the point was reached. */
-export function childFault(point: ChildFaultPoint, onKill: (point: ChildFaultPoint) => void): ChildFault {
-  let seen = 0;
-  const reached = (moment: "in" | "out", frame: unknown): boolean => {
-    if ((point.moment === "out") !== (moment === "out") || typeOf(frame) !== point.frame) return false;
-    seen += 1;
-    return seen === point.count;
-  };
+/** The real seam of some points, each of which is counted by itself. `onKill` is told once of each that was reached. */
+export function childFault(points: readonly ChildFaultPoint[], onKill: (point: ChildFaultPoint) => void): ChildFault {
+  const seen = new Map<ChildFaultPoint, number>();
   return {
     watch(spec, port, kill) {
-      if (spec.kind !== point.child) return port;
-      let silent = false;
-      const strike = (): void => {
-        kill();
-        onKill(point);
+      const own = points.filter(({ child }) => child === spec.kind);
+      if (own.length === 0) return port;
+      let struck: ChildFaultPoint | undefined;
+      /** Counts a frame, and kills the child at the point that is reached with it. What a dead one left in its pipe reaches none. */
+      const count = (direction: "in" | "out", frame: unknown): void => {
+        if (struck !== undefined) return;
+        for (const point of own) {
+          if ((point.moment === "out") !== (direction === "out") || typeOf(frame) !== point.frame) continue;
+          seen.set(point, (seen.get(point) ?? 0) + 1);
+          if (seen.get(point) !== point.count) continue;
+          // Another point that waits for this frame waits for the next of its kind.
+          struck = point;
+          kill();
+          onKill(point);
+          return;
+        }
       };
       return {
         send(...frames) {
           for (const frame of frames) {
             port.send(frame);
-            if (reached("out", frame)) strike();
+            count("out", frame);
           }
         },
         onFrame(listener) {
           port.onFrame((frame) => {
-            if (silent) return;
-            if (reached("in", frame)) {
-              strike();
-              silent = point.moment === "lost";
-              if (silent) return;
-            }
-            listener(frame);
+            count("in", frame);
+            if (struck?.moment !== "lost") listener(frame);
           });
         },
         onClose: (listener) => port.onClose(listener),

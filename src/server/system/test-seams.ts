@@ -4,7 +4,7 @@
  */
 import type { Config } from "../../contracts/config.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
-import { type FaultSeam, faultSeam, noiseSeam, parseFault } from "../../state/faults.ts";
+import { type FaultSeam, faultsOf, faultTexts, noiseSeam, tellFault } from "../../state/faults.ts";
 import type { ChannelSpec } from "../channels/channel-supervisor.ts";
 import { type ChildFault, childFault, type ChildFaultPoint, parseChildFault } from "./child-faults.ts";
 
@@ -20,7 +20,7 @@ export interface TestSeams {
 
 /**
  * Reads `HOLDPOINT_TEST_CLOCK`, `HOLDPOINT_FAULT`, `HOLDPOINT_FAULT_CHILD` and `HOLDPOINT_TEST_ADAPTER`; throws `testSeamRefused`
- * outside a loopback set-up. `onChildKill` is told when the seam has killed a child.
+ * outside a loopback set-up. Both faults may name several points, separated by spaces; each is told in the file of `HOLDPOINT_FAULT_TOLD`. `onChildKill` is told when the seam has killed a child.
  */
 export function testSeams(
   env: NodeJS.ProcessEnv,
@@ -43,20 +43,31 @@ export function testSeams(
   }
   const [clockSocket = null, start] = clock ? clock.split("@") : [];
   const extra = adapter ? (JSON.parse(adapter) as { kind: string; entry: string; channels: ChannelSpec[] }) : null;
-  const childPoint = child ? parseChildFault(child) : null;
-  const noise = childPoint?.batch ? noiseSeam() : null;
+  const childPoints = faultTexts(child).map((text) => parseChildFault(text));
+  const noise = childPoints.some(({ batch }) => batch) ? noiseSeam() : null;
   return {
     clockSocket,
     clockStart: start === undefined ? null : Number(start),
-    faults: fault ? faultSeam(parseFault(fault)) : noise,
+    faults: joined(faultsOf(env), noise),
     childFault:
-      childPoint &&
-      childFault(childPoint, (point) => {
-        noise?.arm();
-        onChildKill(point);
-      }),
+      childPoints.length === 0
+        ? null
+        : childFault(childPoints, (point) => {
+            if (point.batch) noise?.arm();
+            tellFault(env, point.text);
+            onChildKill(point);
+          }),
     adapterEntries: extra ? { [extra.kind]: extra.entry } : {},
     channels: extra?.channels ?? [],
+  };
+}
+
+function joined(faults: FaultSeam | null, noise: FaultSeam | null): FaultSeam | null {
+  if (faults === null || noise === null) return faults ?? noise;
+  return {
+    before: (labels) => faults.before(labels),
+    after: (labels) => faults.after(labels),
+    noise: (labels) => [...(faults.noise?.(labels) ?? []), ...(noise.noise?.(labels) ?? [])],
   };
 }
 

@@ -47,11 +47,10 @@ export const reads = (db: ReadDb) => ({
     };
   },
   /**
-   * When `effects.nextAttempt` should be asked again because of time alone: the earliest moment after now at which a message of this
+   * When `effects.nextAttempt` should be asked again because of time alone: the earliest moment after `now` at which a message of this
    * channel becomes due or its place is no longer held. Null when only events can make one due.
    */
-  nextDueAt(channelId: string): number | null {
-    const now = db.now();
+  nextDueAt(channelId: string, now: number = db.now()): number | null {
     // Two searches instead of one look at all that waits: this is asked after every outcome. A place that is held longer than its
     // message's backoff is asked about once too often.
     const backoff = db.get<{ at: number | null }>(

@@ -151,17 +151,23 @@ function judgeFor(access: Access, name: string, policy: DecisionRequest["policy"
   });
 }
 
-/** The configured people with their accounts; `source` may be known to be one of them. */
-export function peopleOf(access: Access, source?: AnswerSource): Person[] {
-  return Object.entries(access.people).map(([id, { name, telegram, terminal = [] }]) => ({
-    id,
-    name,
-    accounts: accountsOf(source, id, { telegram, [TERMINAL]: terminal, [PI]: terminal }),
-  }));
-}
+/** The people of a configuration, made once for each that is read. */
+const configured = new WeakMap<Config["people"], readonly Person[]>();
 
-function accountsOf(source: AnswerSource | undefined, id: string, accounts: Person["accounts"]): Person["accounts"] {
-  return source !== undefined && source.personId === id
-    ? { ...accounts, [source.channel]: [source.actorId] }
-    : accounts;
+/** The configured people with their accounts; `source` may be known to be one of them. */
+export function peopleOf({ people }: Access, source?: AnswerSource): readonly Person[] {
+  let known = configured.get(people);
+  if (known === undefined) {
+    known = Object.entries(people).map(([id, { name, telegram, terminal = [] }]) => ({
+      id,
+      name,
+      accounts: { telegram, [TERMINAL]: terminal, [PI]: terminal },
+    }));
+    configured.set(people, known);
+  }
+  if (source === undefined || source.personId === null) return known;
+  const { actorId, channel, personId } = source;
+  return known.map((person) =>
+    person.id === personId ? { ...person, accounts: { ...person.accounts, [channel]: [actorId] } } : person,
+  );
 }

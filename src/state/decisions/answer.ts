@@ -5,7 +5,6 @@
 import type { DecisionResolution, DecisionVote } from "../../contracts/decision/answer.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { acceptedAnswer } from "../../contracts/decision/input.ts";
-import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import {
   humanResolution,
   judgeAnswer,
@@ -14,6 +13,7 @@ import {
   submissionOutcome,
   withVote,
   type ActorVerdict,
+  type AnswerTerms,
   type AnswerVerdict,
 } from "../../decision/index.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -26,7 +26,7 @@ import { judgeSource, outageOf, type Access, type AnswerSource } from "./access.
 import { escalateNow } from "./escalate.ts";
 import { expireDecision } from "./expire.ts";
 import { resolveDecision } from "./resolve.ts";
-import { decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
+import { decisionByRef, requestOf, resolutionOf, termsOf, type DecisionRow } from "./rows.ts";
 import { settleAll } from "./settle.ts";
 import { recordSubmission } from "./submissions.ts";
 import { noteTurnout, standingVotes, storeVote } from "./votes.ts";
@@ -57,7 +57,7 @@ export interface Answered {
  * the terminal, which has shown nothing to anybody then.)
  */
 export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candidate, access: Access): Answered {
-  const request = requestOf(tx, decision);
+  const request = termsOf(tx, decision);
   const actor = judgeSource(access, request, candidate.source, decision.escalatedTo);
   const stored = decision.status === "pending" ? undefined : resolutionOf(tx, decision);
   // Where one vote decides, a pending question has none.
@@ -90,7 +90,7 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
     }
     case "expired":
       // The rule that refuses this answer is the one that permits the policy: both in one command, whatever the timer does.
-      expireDecision(tx, decision, request);
+      expireDecision(tx, decision, requestOf(tx, decision));
       return { kind: verdict.kind, reply: toldAsLate(tx, decision, request, actor) };
     default:
   }
@@ -111,7 +111,7 @@ export function answerDecision(tx: Tx, decision: DecisionRow, candidate: Candida
 function accept(
   tx: Tx,
   decision: DecisionRow,
-  request: DecisionRequest,
+  request: AnswerTerms,
   source: AnswerSource,
   actor: ActorVerdict,
   verdict: { readonly vote: DecisionVote; readonly graceAfterOutage: boolean },
@@ -138,7 +138,7 @@ function recordVote(
   tx: Tx,
   decision: DecisionRow,
   given: {
-    readonly request: DecisionRequest;
+    readonly request: AnswerTerms;
     readonly votes: readonly DecisionVote[];
     readonly verdict: Extract<AnswerVerdict, { kind: "recorded" }>;
     readonly actor: ActorVerdict;
@@ -213,7 +213,7 @@ function reasonOf(verdict: AnswerVerdict): string {
   return verdict.kind === "inputInvalid" ? `${verdict.rule}: ${verdict.seen}` : verdict.kind;
 }
 
-function toldAsLate(tx: Tx, decision: DecisionRow, request: DecisionRequest, actor: ActorVerdict): ReplyCode {
+function toldAsLate(tx: Tx, decision: DecisionRow, request: AnswerTerms, actor: ActorVerdict): ReplyCode {
   const winner = resolutionOf(tx, decision)?.resolution;
   if (winner === undefined) return { code: "expired", at: decision.deadlineAt ?? tx.now };
   return replyForWinner(request, winner, {

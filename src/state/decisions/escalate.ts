@@ -4,8 +4,7 @@
  */
 import { postedTo } from "../../contracts/config.ts";
 import type { EscalationCause } from "../../contracts/decision/policy.ts";
-import type { DecisionRequest } from "../../contracts/decision/request.ts";
-import { isPast } from "../../decision/index.ts";
+import { isPast, type AnswerTerms } from "../../decision/index.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
 import { askedNames, own, type Access } from "./access.ts";
@@ -41,7 +40,7 @@ export const escalate = defineCommand(
 export function escalateNow(
   tx: Tx,
   decision: DecisionRow,
-  request: DecisionRequest,
+  request: AnswerTerms,
   cause: EscalationCause,
   access: Access,
 ): boolean {

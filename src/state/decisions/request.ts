@@ -127,6 +127,11 @@ function insertDecision(
     escalateAfter === undefined ? null : tx.now + escalateAfter.afterMs,
     tx.now,
   );
-  tx.run("INSERT INTO human_decision_requests (decision_no, request) VALUES (?, ?)", decisionNo, tx.pack(normalized));
+  tx.run(
+    "INSERT INTO human_decision_requests (decision_no, choices, request) VALUES (?, ?, ?)",
+    decisionNo,
+    tx.pack(normalized.choices),
+    tx.pack(normalized),
+  );
   return decisionNo;
 }

@@ -13,6 +13,7 @@ import type { DecisionRequest } from "../../contracts/decision/request.ts";
 import type { Sha256Digest } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
 import { HEAD_COLUMNS, type HeadRow } from "../chain.ts";
+import type { AnswerTerms } from "../../decision/index.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 
@@ -48,8 +49,9 @@ export interface DecisionRow {
   /** Names of those whom it asks, as JSON array. */
   escalatedAsked: string | null;
   readonly createdAt: number;
-  /** The request as it is stored, where it was read with the row. */
-  readonly request?: string;
+  /** Policy and choices as they are stored, where they were read with the row. */
+  readonly policy?: string;
+  readonly choices?: string;
 }
 
 export const DECISION_COLUMNS = `d.decision_no AS decisionNo, d.decision_id AS decisionId, d.resource_no AS resourceNo, d.run_no AS runNo, d.attempt_no AS attemptNo, d.node_id AS nodeId,
@@ -75,7 +77,7 @@ export function decisionByNo(db: Reader, decisionNo: number): DecisionRow {
   return row;
 }
 
-const WHOLE = `SELECT ${DECISION_COLUMNS}, q.request, ${HEAD_COLUMNS} FROM human_decisions d
+const WHOLE = `SELECT ${DECISION_COLUMNS}, d.policy, q.choices, ${HEAD_COLUMNS} FROM human_decisions d
   JOIN human_decision_requests q ON q.decision_no = d.decision_no JOIN resources h ON h.resource_no = d.resource_no WHERE d.decision_no = ?`;
 
 /** As `decisionByNo`, with all that an answer to it needs: an answer costs as much as the statements it takes. */
@@ -128,14 +130,47 @@ export function decisionByRef(db: Reader, given: string): DecisionRow {
 
 /** The stored request; what was normalized and digested when the decision was made. */
 export function requestOf(db: ValueReader, decision: DecisionRow): DecisionRequest {
-  if (decision.request !== undefined) return db.unpack(decision.request) as DecisionRequest;
   const row = db.get<{ request: string }>(
     "SELECT request FROM human_decision_requests WHERE decision_no = ?",
     decision.decisionNo,
   );
-  if (row === undefined)
-    throw new HoldpointError("storageBroken", `The request of decision ${decision.decisionId} is missing.`);
-  return db.unpack(row.request) as DecisionRequest;
+  return db.unpack((row ?? missing(decision)).request) as DecisionRequest;
+}
+
+/** Policies and choices by their column's text: most decisions of a workflow have the same, and each is parsed once. The oldest goes. */
+const parsed = new Map<string, unknown>();
+const KEPT_PARSED = 256;
+
+function parsedOnce(db: ValueReader, text: string): unknown {
+  const known = parsed.get(text);
+  if (known !== undefined) return known;
+  const value = db.unpack(text);
+  if (parsed.size >= KEPT_PARSED) parsed.delete(parsed.keys().next().value as string);
+  parsed.set(text, value);
+  return value;
+}
+
+/** What an answer is judged by; shared with other decisions, so nothing of it may be changed. */
+export function termsOf(db: ValueReader, decision: DecisionRow): AnswerTerms {
+  const { choices, policy } =
+    decision.choices === undefined || decision.policy === undefined
+      ? (db.get<{ policy: string; choices: string }>(TERMS, decision.decisionNo) ?? missing(decision))
+      : { choices: decision.choices, policy: decision.policy };
+  return {
+    decisionId: decision.decisionId,
+    requestDigest: decision.requestDigest as Sha256Digest,
+    audience: decision.audience,
+    policy: parsedOnce(db, policy) as AnswerTerms["policy"],
+    choices: parsedOnce(db, choices) as AnswerTerms["choices"],
+    ...(decision.deadlineAt === null ? {} : { expiresAt: decision.deadlineAt }),
+  };
+}
+
+const TERMS =
+  "SELECT d.policy, q.choices FROM human_decisions d JOIN human_decision_requests q USING (decision_no) WHERE decision_no = ?";
+
+function missing({ decisionId }: DecisionRow): never {
+  throw new HoldpointError("storageBroken", `The request of decision ${decisionId} is missing.`);
 }
 
 interface ResolutionRow {

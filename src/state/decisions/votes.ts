@@ -4,8 +4,7 @@
  */
 import type { Assurance, DecisionVote } from "../../contracts/decision/answer.ts";
 import type { CardVotes } from "../../contracts/decision/card.ts";
-import type { DecisionRequest } from "../../contracts/decision/request.ts";
-import { everybodyVoted, type ActorVerdict } from "../../decision/index.ts";
+import { everybodyVoted, type ActorVerdict, type AnswerTerms } from "../../decision/index.ts";
 import type { Reader } from "../statements.ts";
 import type { Tx } from "../tx.ts";
 import { judgeSource, votersOf, type Access, type AnswerSource } from "./access.ts";
@@ -73,7 +72,7 @@ export function storeVote(
 }
 
 /** The votes that count now: those of people who may not answer any more are struck first, and the cards say so. */
-export function standingVotes(tx: Tx, decision: DecisionRow, request: DecisionRequest, access: Access): StoredVote[] {
+export function standingVotes(tx: Tx, decision: DecisionRow, request: AnswerTerms, access: Access): StoredVote[] {
   const votes = votesOf(tx, decision.decisionNo);
   // The account tells who the person is, unless the server knew it by itself.
   const stands = ({ source, vote }: StoredVote): boolean => {
@@ -104,7 +103,7 @@ export function standingVotes(tx: Tx, decision: DecisionRow, request: DecisionRe
 export function noteTurnout(
   tx: Tx,
   decision: DecisionRow,
-  request: DecisionRequest,
+  request: AnswerTerms,
   votes: readonly DecisionVote[],
   access: Access,
 ): boolean {
@@ -118,7 +117,7 @@ export function noteTurnout(
 }
 
 /** How the vote stands, for cards and lists; undefined where one answer is enough. */
-export function votesView(db: Reader, decision: DecisionRow, request: DecisionRequest): CardVotes | undefined {
+export function votesView(db: Reader, decision: DecisionRow, request: AnswerTerms): CardVotes | undefined {
   const { choices, policy } = request;
   if (policy.quorum === 1) return undefined;
   const votes = votesOf(db, decision.decisionNo);

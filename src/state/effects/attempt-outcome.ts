@@ -22,7 +22,7 @@ import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { hasNewerSettlement, isForWaiting, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
-import { isComplete, partsOf, progressOf } from "./part-rows.ts";
+import { hasArrived, isComplete, partsOf, progressOf } from "./part-rows.ts";
 import { acceptPart, movePart } from "./parts.ts";
 import { refuse, refuseAll } from "./refuse.ts";
 import { effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
@@ -120,7 +120,8 @@ function rejected(tx: Tx, open: OpenAttempt, input: FinishInput): void {
     again(tx, effect, { nextAttemptAt: tx.now, error: error ?? null });
     return;
   }
-  refuse(tx, effect, error ?? null);
+  if (hasArrived(tx, effect)) moveEffect(tx, effect, "applied", { error: null });
+  else refuse(tx, effect, error ?? null);
   if (input.placeDead === true) {
     markDead(tx, effect.channelId as string, effect.place as string, error ?? null);
     // A place that is dead is tried once.
@@ -163,6 +164,7 @@ export function ambiguous(tx: Tx, { attempt, effect }: OpenAttempt, error: Error
   closeParts(tx, effect, attempt.attempt, "uncertain");
   moveAttempt(tx, attempt, "uncertain", error ?? undefined);
   if (effect.purpose === "settlement") backOff(tx, effect, error);
+  else if (hasArrived(tx, effect)) moveEffect(tx, effect, "applied", { error: null });
   else moveEffect(tx, effect, "uncertain", { error });
 }
 
@@ -181,18 +183,33 @@ export function closeParts(
 }
 
 function backOff(tx: Tx, effect: EffectRow, error: ErrorRecord | null): void {
-  const failures = effect.failures + 1;
-  const wait = Math.min(DELIVERY.backoffMaxMs, DELIVERY.backoffMinMs * 2 ** Math.min(failures - 1, 30));
-  again(tx, effect, { nextAttemptAt: tx.now + wait, failures, error });
+  const { failures } = effect;
+  again(tx, effect, { nextAttemptAt: tx.now + waitAfter(failures), failures: failures + 1, error });
 }
 
-/** Back to pending, unless nobody needs it any more. */
+/** Milliseconds between attempts after one more failure than these. */
+function waitAfter(failures: number): number {
+  return Math.min(DELIVERY.backoffMaxMs, DELIVERY.backoffMinMs * 2 ** Math.min(failures, 30));
+}
+
+/**
+ * After the end of the adapter that had an unsent message in its hands: at once, since others end adapters too. One that was there
+ * each time waits longer and longer, so that a message that ends every adapter does not keep the rest from going out.
+ */
+export function afterAdapter(tx: Tx, effect: EffectRow): void {
+  const { failures } = effect;
+  const wait = failures === 0 ? 0 : waitAfter(failures - 1);
+  again(tx, effect, { nextAttemptAt: tx.now + wait, failures: failures + 1, error: null });
+}
+
+/** Back to pending, unless it is there or nobody needs it any more. */
 export function again(
   tx: Tx,
   effect: EffectRow,
   change: { nextAttemptAt: number; failures?: number; error: ErrorRecord | null },
 ): void {
-  moveEffect(tx, effect, isOver(tx, effect) ? "cancelled" : "notApplied", change);
+  if (hasArrived(tx, effect)) moveEffect(tx, effect, "applied", { error: null });
+  else moveEffect(tx, effect, isOver(tx, effect) ? "cancelled" : "notApplied", change);
 }
 
 function isOver(tx: Tx, effect: EffectRow): boolean {

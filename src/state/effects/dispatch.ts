@@ -10,7 +10,7 @@ import { defineCommand } from "../command.ts";
 import { DOCUMENT_EFFECT } from "../decisions/document.ts";
 import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
-import { partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
+import { hasArrived, partByReference, partOf, partsOf, progressOf } from "./part-rows.ts";
 import { acceptPart, beginPart, storeReference } from "./parts.ts";
 import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type AttemptRow, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
@@ -50,11 +50,18 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
   const open = openAttemptOf(tx, input);
   if (open === undefined) return { go: false };
   const { attempt, effect } = open;
-  if (attempt.state === "recorded" && isObsolete(tx, effect)) {
-    moveAttempt(tx, attempt, "notSent");
-    moveEffect(tx, effect, "cancelled");
-    tell(tx, effect, "outcome", attempt.attempt, { outcome: "cancelled" });
-    return { go: false };
+  if (attempt.state === "recorded") {
+    // An earlier copy was proved to be there while this one was on its way to the adapter.
+    const arrived = hasArrived(tx, effect);
+    if (arrived || isObsolete(tx, effect)) {
+      moveAttempt(tx, attempt, "notSent");
+      moveEffect(tx, effect, arrived ? "applied" : "cancelled");
+      tell(tx, effect, "outcome", attempt.attempt, {
+        outcome: arrived ? "notSent" : "cancelled",
+        status: effect.status,
+      });
+      return { go: false };
+    }
   }
   if (partOf(tx, effect.effectNo, attempt.attempt, input.part) !== undefined) {
     throw new HoldpointError("protocolRejected", `Part ${input.part} of effect ${effect.effectId} was begun before.`);

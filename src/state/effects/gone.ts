@@ -5,7 +5,7 @@ import { HoldpointError } from "../../contracts/errors.ts";
 import { PI } from "../../contracts/config.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
-import { again, ambiguous, closeParts, isInDoubt } from "./attempt-outcome.ts";
+import { afterAdapter, again, ambiguous, closeParts, isInDoubt } from "./attempt-outcome.ts";
 import { isComplete, partsOf, progressOf } from "./part-rows.ts";
 import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
@@ -57,7 +57,8 @@ function abandon(tx: Tx, effect: EffectRow): string {
   } else {
     if (harmless) closeParts(tx, effect, attempt.attempt, "notSent");
     moveAttempt(tx, attempt, "notSent", error);
-    again(tx, effect, { nextAttemptAt: tx.now, error: null });
+    if (harmless) again(tx, effect, { nextAttemptAt: tx.now, error: null });
+    else afterAdapter(tx, effect);
   }
   tell(
     tx,

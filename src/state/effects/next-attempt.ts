@@ -32,7 +32,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
   const { access = null, adapterEpoch, channelId } = input;
   spokenFor(tx, channelId, adapterEpoch);
   followMoves(tx, channelId);
-  const effect = oldest(openPlaces(tx, channelId).flatMap((place) => inPace(tx, channelId, place, access)));
+  const effect = oldestOf(tx, channelId, access);
   if (effect === undefined) return null;
   const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectNo));
   const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
@@ -76,22 +76,39 @@ function isProtected(tx: Tx, effect: EffectRow, { audiences }: Access): boolean 
   );
 }
 
-/** Places with something pending in which nothing is on its way and which are not held, by a skip scan over the index. */
-function openPlaces(tx: Tx, channelId: string): string[] {
-  const places: string[] = [];
-  let last = "";
-  for (;;) {
-    const row = tx.get<{ place: string; busy: number; held: number }>(
-      `SELECT e.place, EXISTS (SELECT 1 FROM effects a WHERE a.status = 'applying' AND a.channel_id = e.channel_id AND a.place = e.place) AS busy,
-         coalesce((SELECT held_until FROM channel_places p WHERE p.channel_id = e.channel_id AND p.place = e.place), 0) AS held
-       FROM effects e WHERE e.status = 'pending' AND e.channel_id = ? AND e.place > ? ORDER BY e.place LIMIT 1`,
-      channelId,
-      last,
-    );
-    if (row === undefined) return places;
-    if (row.busy === 0 && row.held <= tx.now) places.push(row.place);
-    last = row.place;
+interface Place {
+  readonly place: string;
+  /** No effect of this place that may go out is older than this one. */
+  readonly from: number;
+}
+
+/** The oldest effect that may go out now. Places are looked at by what they may hold, so that mostly one is. */
+function oldestOf(tx: Tx, channelId: string, access: Access | null): EffectRow | undefined {
+  let best: EffectRow | undefined;
+  for (const { from, place } of openPlaces(tx, channelId)) {
+    if (best !== undefined && best.effectNo < from) break;
+    for (const effect of inPace(tx, channelId, place, access))
+      if (best === undefined || effect.effectNo < best.effectNo) best = effect;
   }
+  return best;
+}
+
+const DUE = (settlement: 0 | 1): string =>
+  `(SELECT d.effect_no FROM effects d INDEXED BY effects_queue WHERE d.status = 'pending' AND d.channel_id = ?1 AND d.place = p.place
+     AND (d.purpose = 'settlement') = ${settlement} AND d.next_attempt_at <= ?2 ORDER BY d.effect_no LIMIT 1)`;
+const NEXT_PLACE =
+  "SELECT min(n.place) FROM effects n INDEXED BY effects_queue WHERE n.status = 'pending' AND n.channel_id = ?1";
+const OPEN_PLACES = `WITH RECURSIVE p (place) AS (
+    ${NEXT_PLACE} UNION ALL SELECT (${NEXT_PLACE} AND n.place > p.place) FROM p WHERE p.place IS NOT NULL),
+  due AS MATERIALIZED (SELECT p.place, min(coalesce(${DUE(1)}, ${Number.MAX_SAFE_INTEGER}), coalesce(${DUE(0)}, ${Number.MAX_SAFE_INTEGER})) AS "from"
+    FROM p WHERE p.place IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM effects a INDEXED BY effects_applying WHERE a.status = 'applying' AND a.channel_id = ?1 AND a.place = p.place)
+      AND coalesce((SELECT held_until FROM channel_places h WHERE h.channel_id = ?1 AND h.place = p.place), 0) <= ?2)
+  SELECT place, "from" FROM due WHERE "from" < ${Number.MAX_SAFE_INTEGER} ORDER BY "from"`;
+
+/** Places with something due in which nothing is on its way and which are not held, by a skip scan over the index. */
+function openPlaces(tx: Tx, channelId: string): Place[] {
+  return tx.all<Place>(OPEN_PLACES, channelId, tx.now);
 }
 
 /** Posts that wait for a chat which has another id now go there; what is in the old chat is edited there. */
@@ -143,13 +160,6 @@ function candidatesOf(tx: Tx, channelId: string, place: string, access: Access |
     return [];
   }
   return [DUE_EDIT, DUE_POST].flatMap((sql) => tx.get<EffectRow>(sql, channelId, place, tx.now) ?? []);
-}
-
-function oldest(effects: readonly EffectRow[]): EffectRow | undefined {
-  return effects.reduce<EffectRow | undefined>(
-    (best, effect) => (best === undefined || effect.effectNo < best.effectNo ? effect : best),
-    undefined,
-  );
 }
 
 /** Why nothing may be sent to a place any more, or undefined. */

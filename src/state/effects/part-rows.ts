@@ -73,3 +73,11 @@ export function progressOf(parts: readonly PartRow[]): Progress {
 export function isComplete({ of, firstMissing }: Progress): boolean {
   return of > 0 && firstMissing > of;
 }
+
+/**
+ * Whether a message is known to be there whole, whatever became of its last attempt: somebody tapped an earlier copy while a repeat
+ * was on its way. What is there is not sent again, and not asked about.
+ */
+export function hasArrived(db: Reader, effect: { readonly effectNo: number; readonly purpose: string }): boolean {
+  return effect.purpose !== "settlement" && isComplete(progressOf(partsOf(db, effect.effectNo)));
+}

@@ -46,6 +46,8 @@ CREATE INDEX human_decisions_run ON human_decisions (run_no);
 
 CREATE TABLE human_decision_requests (
   decision_no INTEGER PRIMARY KEY REFERENCES human_decisions,
+  -- Its choices once more, by themselves: with them an answer is judged, and the whole request may be large.
+  choices TEXT NOT NULL,
   -- The normalized request (holdpoint.human-decision-request.v1).
   request TEXT NOT NULL
 ) STRICT;

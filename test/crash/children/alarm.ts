@@ -6,15 +6,14 @@ import { join, dirname } from "node:path";
 import { readFileSync } from "node:fs";
 
 import { parseConfig } from "../../../src/contracts/config.ts";
-import { faultSeam, parseFault } from "../../../src/state/faults.ts";
+import { faultsOf } from "../../../src/state/faults.ts";
 import { openStore } from "../../../src/state/store.ts";
 
 const [path = "", what = "", now = ""] = process.argv.slice(2);
-const fault = process.env["HOLDPOINT_FAULT"];
 const file = join(dirname(path), "config.json");
 const { audiences, people, telegramProfiles, timeZone } = parseConfig(readFileSync(file, "utf8"), file);
 const clock = { now: () => Number(now) };
-const store = openStore({ path, clock, faults: fault === undefined ? undefined : faultSeam(parseFault(fault)) });
+const store = openStore({ path, clock, faults: faultsOf(process.env) ?? undefined });
 const access = { audiences, people, profiles: telegramProfiles, timeZone, outage: null };
 const alert = { access, audience: "operators", groupKey: "shop" } as const;
 if (what === "raise") {

@@ -6,14 +6,13 @@ import { join, dirname } from "node:path";
 import { readFileSync } from "node:fs";
 
 import { parseConfig } from "../../../src/contracts/config.ts";
-import { faultSeam, parseFault } from "../../../src/state/faults.ts";
+import { faultsOf } from "../../../src/state/faults.ts";
 import { openStore } from "../../../src/state/store.ts";
 
 const [path = "", decision = ""] = process.argv.slice(2);
-const fault = process.env["HOLDPOINT_FAULT"];
 const file = join(dirname(path), "config.json");
 const { audiences, people, telegramProfiles, timeZone } = parseConfig(readFileSync(file, "utf8"), file);
-const store = openStore({ path, clock: Date, faults: fault === undefined ? undefined : faultSeam(parseFault(fault)) });
+const store = openStore({ path, clock: Date, faults: faultsOf(process.env) ?? undefined });
 // The audience names Pi by now: an answer from there asks the live configuration.
 const named = Object.fromEntries(
   Object.entries(audiences).map(([name, one]) => [name, { ...one, destinations: [...one.destinations, "pi"] }]),

@@ -3,12 +3,11 @@
  * an earlier one was killed. Arguments: path of the database, path of the workflow file, folder of the run. Asks twice for a run under one
  * key and prints the run's id.
  */
-import { faultSeam, parseFault } from "../../../src/state/faults.ts";
+import { faultsOf } from "../../../src/state/faults.ts";
 import { openStore } from "../../../src/state/store.ts";
 
 const [path = "", workflowPath = "", folder = ""] = process.argv.slice(2);
-const fault = process.env["HOLDPOINT_FAULT"];
-const store = openStore({ path, clock: Date, faults: fault === undefined ? undefined : faultSeam(parseFault(fault)) });
+const store = openStore({ path, clock: Date, faults: faultsOf(process.env) ?? undefined });
 const actor = { type: "human", id: "uid:0" } as const;
 
 const { epoch } = await store.server.claimEpoch({ serverId: "beside", pid: process.pid, startIdentity: "beside" });

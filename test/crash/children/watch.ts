@@ -7,18 +7,17 @@ import { dirname, join } from "node:path";
 
 import { parseConfig } from "../../../src/contracts/config.ts";
 import { parseMonitorSpec, type MonitorSpec } from "../../../src/contracts/monitor/spec.ts";
-import { faultSeam, parseFault } from "../../../src/state/faults.ts";
+import { faultsOf } from "../../../src/state/faults.ts";
 import { openStore } from "../../../src/state/store.ts";
 
 const [path = "", time = ""] = process.argv.slice(2);
 const now = Number(time);
-const fault = process.env["HOLDPOINT_FAULT"];
 const file = join(dirname(path), "config.json");
 const { audiences, people, telegramProfiles, timeZone } = parseConfig(readFileSync(file, "utf8"), file);
 const store = openStore({
   path,
   clock: { now: () => now },
-  faults: fault === undefined ? undefined : faultSeam(parseFault(fault)),
+  faults: faultsOf(process.env) ?? undefined,
 });
 const access = { audiences, people, profiles: telegramProfiles, timeZone, outage: null };
 const { monitors, read, sources } = store;

@@ -84,7 +84,6 @@ const slow: Scenario = {
       "the verdict as a message",
       ({ ledger }) =>
         stage.hit ||
-        stage.childWasKilled() ||
         botMessages(ledger, ANN).some(({ replyTo, text }) => replyTo !== undefined && text === "Approved."),
     );
     return new Map([[run, APPROVED]]);

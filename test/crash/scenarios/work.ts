@@ -95,8 +95,7 @@ const managed: Scenario = {
     await stage.stop();
     const run = await beside(stage, MANAGE_CHILD, [JOURNEY, stage.folder("managed")]);
     stage.runIds.push(run);
-    // What struck beside it does not strike the server too.
-    await stage.start({ fault: !stage.hit });
+    await stage.start();
     await untilEnded(stage, run);
     await stage.until("the end of the request", () => requestOf(stage.home.database, run) === "succeeded");
     return new Map([[run, APPROVED]]);

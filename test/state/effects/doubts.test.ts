@@ -85,6 +85,58 @@ describe("an audience that wants a doubtful card sent again", () => {
     expect(nextAt(world)).toBeNull();
   });
 
+  /** The first copy is proved by a tap (which leaves the decision open) while the second is in the adapter's hands. */
+  async function provedMeanwhile(dispatched: boolean): Promise<{ world: World; copy: Perform }> {
+    const world = await open({ resendAfterMs: MINUTE });
+    const { card } = await inDoubt(world);
+    world.clock.advance(MINUTE);
+    expect(await tend(world)).toEqual({ ...NOTHING, resent: 1 });
+    const copy = await world.mustNext();
+    expect(copy).toMatchObject({ effectId: card.effectId, attempt: 2 });
+    if (dispatched) expect(await world.dispatch(copy)).toEqual({ go: true });
+    expect((await world.tap(card, "replan", { reference: `${OPS}:77` })).verdict).toBe("promptText");
+    return { world, copy };
+  }
+
+  /** Everything that is sent within the next hour, none of which may be that message. */
+  async function staysWhole(world: World, { effectId }: Perform): Promise<void> {
+    const sent: string[] = [];
+    for (let minute = 0; minute < 60; minute += 1) {
+      world.clock.advance(MINUTE);
+      await tend(world);
+      sent.push(...(await world.drain()).map((perform) => perform.effectId));
+    }
+    expect(sent).not.toContain(effectId);
+    expect(world.store.read.effects.get(effectId)).toMatchObject({ status: "applied" });
+    expect(nextAt(world)).toBeNull();
+  }
+
+  it.each([
+    ["is in doubt too", "ambiguous"],
+    ["never left", "notSent"],
+    ["was refused", "rejected"],
+  ] as const)("gets no third one when a tap proves the first while the second %s", async (_how, outcome) => {
+    const { world, copy } = await provedMeanwhile(true);
+    await world.finish(copy, outcome, { error: uncertain });
+    await staysWhole(world, copy);
+  });
+
+  it.each([
+    ["before it was sent", false],
+    ["while it was sent", true],
+  ])("gets no third one when the adapter of the second ends %s", async (_when, dispatched) => {
+    const { world, copy } = await provedMeanwhile(dispatched);
+    await world.store.effects.adapterGone(world.mine);
+    await world.openChannel("adapter-2");
+    await staysWhole(world, copy);
+  });
+
+  it("gets no second one when a tap proves the first before the second is sent", async () => {
+    const { world, copy } = await provedMeanwhile(false);
+    expect(await world.dispatch(copy)).toEqual({ go: false });
+    await staysWhole(world, copy);
+  });
+
   it("gets none when a tap has proved the card, or the decision is over, meanwhile", async () => {
     const world = await open({ resendAfterMs: MINUTE });
     const proved = await inDoubt(world);

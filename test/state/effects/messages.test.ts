@@ -405,6 +405,30 @@ describe("an adapter that is gone", () => {
     );
   });
 
+  it("time after time over one message does not keep the others from going out", async () => {
+    const world = await World.open();
+    await world.ask({ audience: "both" });
+    const first = await world.mustNext();
+    let attempts = 1;
+    const others: string[] = [];
+    for (let round = 2; round < 40; round += 1) {
+      // Each adapter ends as soon as it has that message in its hands.
+      await world.store.effects.adapterGone(world.mine);
+      await world.openChannel(`adapter-${round}`);
+      for (let next = await world.next(); next !== null; next = await world.next()) {
+        if (next.effectId === first.effectId) {
+          attempts += 1;
+          break;
+        }
+        others.push((await world.post(next)).perform.effectId);
+      }
+      world.clock.advance(DELIVERY.backoffMinMs);
+    }
+    expect(others).toHaveLength(1);
+    expect(attempts).toBeGreaterThan(3);
+    expect(attempts).toBeLessThan(10);
+  });
+
   it("between two parts leaves nothing in doubt", async () => {
     const world = await World.open();
     await world.ask();
