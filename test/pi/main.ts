@@ -1,16 +1,19 @@
 /**
  * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi`, after `--` also `--json`,
- * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi), `--list` (what is covered where), `--full` (also a kill of each process at each
- * stage, and the soak; `--runs N`, 0 = none, `--seed N`).
+ * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi), `--list` (what is covered where), `--full` (also an install of
+ * the packed package, a kill of each process at each stage, everything with the oldest Pi, and the soak; `--runs N`, 0 = none, `--seed N`).
  * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
  */
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { CASES } from "./cases/index.ts";
 import { installed as packed } from "./cases/installed.ts";
 import { installPi } from "./install.ts";
 import { MockServer } from "./mock-model.ts";
 import { coverage } from "./coverage.ts";
 import { STAGE_CASES } from "./stages/index.ts";
+import { withOldest } from "./oldest.ts";
 import { soak, type SoakResult } from "./soak.ts";
 import { Stage } from "./stage.ts";
 
@@ -40,6 +43,7 @@ const chosen = [...(full ? [...packed, ...STAGE_CASES] : []), ...CASES].filter(
 );
 const failures: { name: string; error: string }[] = [];
 let passed = 0;
+let skipped = 0;
 let kills = 0;
 let soaked: SoakResult | undefined;
 
@@ -48,7 +52,7 @@ if (process.argv.includes("--list")) {
   process.exit(0);
 }
 
-const installed = installPi(say, option("--cli"));
+const installed = installPi(say, "install", option("--cli"));
 if (installed.ok) {
   const server = new MockServer();
   await server.start();
@@ -81,6 +85,14 @@ if (installed.ok) {
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
+  if (full && only === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), "holdpoint-pi-"));
+    const oldest = await withOldest(say, folder, CASES.length);
+    rmSync(folder, { recursive: true });
+    passed += oldest.passed;
+    skipped += oldest.skipped;
+    failures.push(...oldest.failures);
+  }
   if (full && total > 0)
     soaked = await soak(installed.command, server, {
       total,
@@ -93,11 +105,11 @@ if (installed.ok) {
   say("");
   say(`SKIPPED: all ${chosen.length} tests against real Pi, because it cannot run here.`);
   say(`         ${installed.reason}`);
+  skipped = chosen.length;
 }
 
 const violations = soaked?.violations ?? [];
 const failed = failures.length + (chosen.length === 0 && soaked === undefined ? 1 : 0);
-const skipped = installed.ok ? 0 : chosen.length;
 const reason = installed.ok ? undefined : installed.reason;
 const result = `${JSON.stringify({ passed, failed, skipped, reason, failures, runs: soaked?.runs ?? 0, kills: kills + (soaked?.kills ?? 0), violations })}\n`;
 if (report !== undefined) writeFileSync(report, result);

@@ -108,7 +108,8 @@ export class Stage {
       defaultThinkingLevel: "off",
       quietStartup: true,
       enableInstallTelemetry: false,
-      compaction: { enabled: false },
+      // Only when a test asks for it, and then as much as there is.
+      compaction: { enabled: false, keepRecentTokens: 1 },
       retry: { enabled: false },
     };
     writeFileSync(join(this.agentDir, "settings.json"), JSON.stringify(settings));

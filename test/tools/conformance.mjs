@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const RULES = ["1", "2", "3", "4", "5", "6", "7", "8", "17", "18", "22", "29"];
+const RULES = [...Array.from({ length: 22 }, (_, at) => String(at + 1)), "28", "29"];
 const FAULTS = [
   ..."L1 L3 L4 L6 L7 L8 L9 L10 L11 L12 R1 R2 R4 R5 R6 R8 R9 R10 R11 R12 R13 R14 R15 R16".split(" "),
   ..."C1 C2 C4 C5 C7 C8 C9 C10 D1 D3 D5 D6 D7 D8 D9 D10 E1 E2 E4 E5 E6 E7".split(" "),

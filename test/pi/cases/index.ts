@@ -1,3 +1,4 @@
+import { branching } from "./branching.ts";
 import type { Case } from "./case.ts";
 import { ends } from "./ends.ts";
 import { fences } from "./fences.ts";
@@ -15,6 +16,7 @@ import { whole } from "./whole.ts";
 export const CASES: readonly Case[] = [
   ...kills,
   ...survive,
+  ...branching,
   ...limits,
   ...plainly,
   ...terminal,

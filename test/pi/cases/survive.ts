@@ -11,7 +11,7 @@ const START = 'CALL {"action":"start","workflow":"deploy"}';
 const RPC = { pi: { rpcAnswers: true } };
 
 /** The model hangs in its first turn of the step, and does the step afterwards. */
-function hangingOnce(): Script {
+export function hangingOnce(): Script {
   let hung = false;
   return (request) => {
     if (!hung && /This is the step/.test(request.last)) {
@@ -23,7 +23,7 @@ function hangingOnce(): Script {
 }
 
 /** The session came to its end with each message of ours once. */
-async function assertOnce(session: PiRpc, steps: number): Promise<void> {
+export async function assertOnce(session: PiRpc, steps: number): Promise<void> {
   const all = await session.ours();
   const ids = all.map(({ data, details }) => (details ?? data)?.messageId);
   assert.equal(new Set(ids).size, ids.length, `a message is there twice: ${ids.join(", ")}`);

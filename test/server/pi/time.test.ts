@@ -88,6 +88,28 @@ describe("a step whose turn nobody was told of, because Pi and the server were g
   });
 });
 
+describe("an ended run", () => {
+  it("is shown until a minute after the turn of its last message", async () => {
+    const run = await stage.start("plan");
+    const { delivery } = await session.has("step");
+    const working = await session.beginTurn(delivery.messageId);
+    const { message } = delivery.details;
+    if (message.kind !== "step") throw new Error("no step");
+    expect(await session.submit(message.requestId, { plan: 1 })).toMatchObject({ ok: true });
+    await session.endTurn(working);
+    const last = await session.has("terminal");
+    const telling = await session.beginTurn(last.delivery.messageId);
+    // However long the agent takes to tell of it.
+    await clock.advance(2 * SESSION.terminalMs);
+    await session.endTurn(telling);
+    await clock.advance(SESSION.terminalMs - 1);
+    await session.until(() => session.view?.openTurn === null, "the end of the turn");
+    expect(session.view?.run?.summary.runId).toBe(run);
+    await clock.advance(1);
+    await session.until(() => session.view?.run === null, "the end of the view");
+  });
+});
+
 describe("the time of a step", () => {
   it("counts only the time in which its agent was at work: not that in which Pi or the server was away", async () => {
     const run = await stage.start("plan");
