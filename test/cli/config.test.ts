@@ -98,6 +98,17 @@ describe("config check", () => {
     expect(out.replace(/\s+/g, " ")).toContain("ann of audience operators has no Telegram id");
   });
 
+  test("nobody is asked for a Telegram id where no chat is asked; at the terminal it is the user of the machine that counts", async () => {
+    const people = { ann: { name: "Ann", terminal: ["uid:1000"] }, bea: { name: "Bea", telegram: ["1002"] } };
+    const audiences = { operators: { destinations: ["terminal"], people: ["ann", "bea"] } };
+    const server = await home(() => ({ schema: "holdpoint.config.v1", people, audiences }));
+    const { code, out } = await on(server, ["config", "check"]);
+    expect(code).toBe(0);
+    expect(out.replace(/\s+/g, " ")).toContain("bea of audience operators has no terminal id and cannot answer there.");
+    expect(out).not.toContain("ann of audience");
+    expect(out).not.toContain("Telegram id");
+  });
+
   test("the example in the repository has the right form", async () => {
     const { code, err } = await holdpoint(["config", "check", "config.example.json"]);
     expect(code).toBe(EXIT.config.code);

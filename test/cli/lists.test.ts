@@ -1,6 +1,6 @@
 // Lists against a server that says what the test tells it to: what people and programs read.
 import { describe, expect, test } from "vitest";
-import { NOON, decisionSummary, runSummary, runView } from "../client/views.ts";
+import { NOON, decisionSummary, effectSummary, runSummary, runView } from "../client/views.ts";
 import { always, on, fits } from "./fake.ts";
 
 describe("lists", () => {
@@ -32,6 +32,20 @@ describe("lists", () => {
     expect((await on(await always({ decisions: [] }), ["decisions"])).out).toContain("Nothing waits");
     expect((await on(await always({ effects: [] }), ["effect", "list"])).out).toContain("Nothing needs you");
     expect((await on(await always({ channels: [] }), ["channel", "status"])).out).toContain("config check");
+  });
+
+  test("effect list says of which run each effect is, so that two of one workflow are not mistaken", async () => {
+    const one = effectSummary({ shortId: "e-111111", runId: "20261130T120000Z-deploy-7k3fa9x2" });
+    const other = effectSummary({ shortId: "e-222222", runId: "20261130T120000Z-deploy-9abcd3x2" });
+    const { out } = await on(
+      await always({ effects: [one, other, effectSummary({ shortId: "e-333333", runId: null })] }),
+      ["effect", "list"],
+    );
+    expect(out).toMatch(/^EFFECT +STATUS +RUN +WHAT/m);
+    expect(out).toMatch(/^e-111111 +\w+ +7k3f +\S/m);
+    expect(out).toMatch(/^e-222222 +\w+ +9abc +\S/m);
+    expect(out).toMatch(/^e-333333 +\w+ +\S/m);
+    fits(out);
   });
 
   test("decisions shows fingerprint, choices, deadline, default, destinations and notes", async () => {

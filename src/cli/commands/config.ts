@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { resolveHome } from "../../client/home.ts";
-import { parseConfig, type Config } from "../../contracts/config.ts";
+import { chatsOf, parseConfig, TERMINAL, type Config } from "../../contracts/config.ts";
 import { HoldpointError, isHoldpointError } from "../../contracts/errors.ts";
 import { readSecret } from "../../contracts/token-file.ts";
 import type { Context } from "../context.ts";
@@ -78,7 +78,14 @@ async function checkWatching(config: Config, path: string): Promise<void> {
 export function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
   for (const [name, audience] of Object.entries(config.audiences)) {
+    const inChat = chatsOf(audience.destinations).length > 0;
     for (const person of audience.people ?? []) {
+      if (!inChat) {
+        const user = config.people[person]?.terminal ?? [];
+        if (audience.destinations.includes(TERMINAL) && user.length === 0)
+          warnings.push(`${person} of audience ${name} has no terminal id and cannot answer there.`);
+        continue;
+      }
       const ids = config.people[person]?.telegram ?? [];
       const allowed = Object.values(config.telegramProfiles).flatMap((profile) => profile.allowedUserIds);
       if (ids.length === 0) warnings.push(`${person} of audience ${name} has no Telegram id and cannot answer there.`);

@@ -2,6 +2,7 @@
  * `holdpoint effect list | show | settle`: what was done outside, and what only a person can know about it.
  */
 import type { EffectDetail, EffectSummary } from "../../client/index.ts";
+import { shortRunId } from "../../contracts/ids.ts";
 import { usage, type Context } from "../context.ts";
 import { readJson } from "../input.ts";
 import { clean, hang, table } from "../layout.ts";
@@ -23,10 +24,18 @@ export async function effectList(context: Context, _args: string[], options: Rec
   const rows = list.effects.map((effect) => [
     effect.shortId,
     effect.status,
+    effect.runId === null ? "" : shortRunId(effect.runId),
     effectTitle(effect),
     when(effect.createdAt),
   ]);
-  const columns = [{ title: "effect" }, { title: "status" }, { title: "what", flexible: true }, { title: "since" }];
+  // Two runs of one workflow have effects of the same name: whoever settles one must see whose it is.
+  const columns = [
+    { title: "effect" },
+    { title: "status" },
+    { title: "run" },
+    { title: "what", flexible: true },
+    { title: "since" },
+  ];
   context.lines(table(columns, rows, context.width));
   settleHints(context, list.effects);
 }
