@@ -535,6 +535,8 @@ export const PI_LINK = {
 
 /** What is recorded of a session while its run is under way. */
 export const PI_CAPTURE = {
+  /** Entries before its own that an instance names, so that those are counted which the one before it could not send any more. */
+  before: 256,
   /** The extension sends what it has this long after the first of it, one frame at a time. */
   flushMs: 25,
   /** Of the records of one frame; a frame has room for the largest record besides. */

@@ -38,6 +38,8 @@ export class Recorder {
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   #sending = false;
+  /** The newest entries that were there before. */
+  #before: string[] = [];
   /** Entries that were recorded, or were there before. */
   readonly #known = new Set<string>();
 
@@ -102,6 +104,10 @@ export class Recorder {
     this.#bytes = 0;
     this.#known.clear();
     for (const { id } of context.sessionManager.getEntries()) this.#known.add(id);
+    this.#before = context.sessionManager
+      .getBranch()
+      .slice(-PI_CAPTURE.before)
+      .map(({ id }) => id);
   }
 
   /** What there is still goes out under the run's name. */
@@ -191,7 +197,8 @@ export class Recorder {
     const dropped = this.#dropped;
     this.#number += records.length;
     this.#dropped = 0;
-    return { type: "capture", runId, instance: this.#host.instance, first, records, dropped };
+    const before = first === 0 ? { before: this.#before } : {};
+    return { type: "capture", runId, instance: this.#host.instance, first, records, ...before, dropped };
   }
 
   /** An error of the recording ends the recording. */

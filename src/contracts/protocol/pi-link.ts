@@ -13,7 +13,7 @@
  */
 import { z } from "zod";
 import { digestSchema } from "../decision/request.ts";
-import { PI_LINK, WIRE } from "../limits.ts";
+import { PI_CAPTURE, PI_LINK, WIRE } from "../limits.ts";
 import { agentUpdateSchema } from "../pi/bridge.ts";
 import { sessionIdSchema } from "../pi/session-id.ts";
 import { sessionRecordSchema } from "../pi/session-record.ts";
@@ -93,6 +93,8 @@ const REPORTS = [
     /** Number of the first record in this instance's capture of the run, from 0. */
     first: z.number().int().nonnegative(),
     records: z.array(sessionRecordSchema).min(1).max(PI_LINK.captureRecords),
+    /** With the first: the newest entries that were there when it began, oldest first. */
+    before: z.array(id).max(PI_CAPTURE.before).optional(),
     /** How many were dropped before these because the queue was full. */
     dropped: z.number().int().nonnegative(),
   }),

@@ -232,13 +232,14 @@ export class Conversations {
       case "capture": {
         if (this.#deps.config().pi.capture === false)
           return { ok: false, text: "Recording is switched off.", code: "off" };
-        const { dropped, first, instance, records, runId } = report;
+        const { before, dropped, first, instance, records, runId } = report;
         const { full } = await store.sessions.capture({
           session: live.place,
           instance,
           runId,
           first,
           records,
+          before: before ?? [],
           dropped,
         });
         return full ? { ok: false, text: "No more is recorded of this run.", code: "full" } : { ok: true, text: "" };

@@ -7,6 +7,7 @@ import { PI_CAPTURE } from "../../contracts/limits.ts";
 import type { SessionCapture, SessionRecord, StoredRecord } from "../../contracts/pi/session-record.ts";
 import { defineCommand } from "../command.ts";
 import type { ReadDb } from "../reading.ts";
+import type { Tx } from "../tx.ts";
 import { runByRef } from "../runs/rows.ts";
 import { bindingOf } from "./bindings.ts";
 
@@ -17,6 +18,8 @@ export interface CaptureInput {
   /** Number of the first record within its instance; a repeated one changes nothing. */
   readonly first: number;
   readonly records: readonly SessionRecord[];
+  /** Entries that were there before the first record of this instance, oldest first; empty with later ones. */
+  readonly before?: readonly string[];
   /** Records that the session lost before these. */
   readonly dropped: number;
 }
@@ -41,9 +44,10 @@ export const capture = defineCommand("sessions.capture", (tx, input: CaptureInpu
     session,
     tx.now,
   );
+  const lost = input.dropped + unsent(tx, runNo, input.before ?? []);
   let stored = 0;
   let bytes = 0;
-  let dropped = input.dropped;
+  let dropped = lost;
   for (const [index, { at, data, entryId, kind }] of records.entries()) {
     const text = JSON.stringify(data);
     const size = Buffer.byteLength(text);
@@ -65,7 +69,7 @@ export const capture = defineCommand("sessions.capture", (tx, input: CaptureInpu
     if (changes > 0) bytes += size;
   }
   // A frame that was stored before is the same frame: what it lost was counted.
-  if (stored > 0 || dropped > input.dropped)
+  if (stored > 0 || dropped > lost)
     tx.run(
       "UPDATE session_captures SET records = records + ?, bytes = bytes + ?, dropped = dropped + ?, last_at = ? WHERE run_no = ? AND instance = ?",
       stored,
@@ -75,8 +79,21 @@ export const capture = defineCommand("sessions.capture", (tx, input: CaptureInpu
       runNo,
       instance,
     );
-  return { full: dropped > input.dropped };
+  return { full: dropped > lost };
 });
+
+/** Entries after the last that was recorded: whoever recorded was killed before it could send them. Nobody recorded before: none. */
+function unsent(tx: Tx, runNo: number, before: readonly string[]): number {
+  if (before.length === 0) return 0;
+  const newest = tx.all<{ id: string }>(
+    "SELECT entry_id AS id FROM session_records WHERE run_no = ? AND kind = 'entry' ORDER BY record_no DESC LIMIT ?",
+    runNo,
+    PI_CAPTURE.before,
+  );
+  const recorded = new Set(newest.map(({ id }) => id));
+  const last = before.findLastIndex((id) => recorded.has(id));
+  return last < 0 ? 0 : before.length - 1 - last;
+}
 
 // oxlint-disable-next-line explicit-function-return-type -- the object is the type
 export const captureReads = (db: ReadDb) => ({

@@ -77,7 +77,7 @@ test("entries are kept word for word, and a message's link leads to one that was
   ]);
   expect(all[0]?.data).toEqual(entries[1]);
   expect(all[4]?.data).toEqual({ type: "text_delta", delta: "h" });
-  expect(sent[0]).toMatchObject({ runId: "run-1", instance: "i-1", first: 0, dropped: 0 });
+  expect(sent[0]).toMatchObject({ runId: "run-1", instance: "i-1", first: 0, before: ["old"], dropped: 0 });
 });
 
 test("nothing is recorded before a run and after it; what it waits for, and its view alone, end nothing", async () => {

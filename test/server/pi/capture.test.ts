@@ -36,7 +36,7 @@ const capture = (
   runId: string,
   first: number,
   records: SessionRecord[],
-  more: { instance?: string; dropped?: number } = {},
+  more: { instance?: string; dropped?: number; before?: string[] } = {},
 ) =>
   session.call({
     type: "capture",
@@ -44,6 +44,7 @@ const capture = (
     instance: more.instance ?? "i-1",
     first,
     records,
+    ...(more.before === undefined ? {} : { before: more.before }),
     dropped: more.dropped ?? 0,
   });
 const read = async (run: string, after = 0, limit = 256) =>
@@ -82,6 +83,26 @@ describe("what a session records of its run", () => {
     expect(first).toMatchObject({ more: true });
     const rest = await read(run, first.records.at(-1)?.no ?? 0, 3);
     expect(rest).toMatchObject({ more: false, records: [{ entryId: "d", data: { id: "d", type: "message" } }] });
+  });
+
+  it("tells how many entries a killed Pi could not send: those between its last and what its successor found", async () => {
+    session = await stage.open();
+    const run = await stage.start("plan");
+    await capture(run, 0, [entry("a"), entry("b")], { before: ["old-1", "old-2"] });
+    session.kill();
+    session = await stage.open();
+    const next = { instance: "i-2", before: ["old-2", "a", "b", "c", "d"] };
+    await capture(run, 0, [entry("e")], next);
+    // Sent again after a loss of the connection.
+    await capture(run, 0, [entry("e")], next);
+    session = await stage.open();
+    await capture(run, 0, [entry("f")], { instance: "i-3", before: ["d", "e"] });
+    const { captures } = await read(run);
+    expect(captures.map(({ dropped, instance, records }) => [instance, records, dropped])).toEqual([
+      ["i-1", 2, 0],
+      ["i-2", 1, 2],
+      ["i-3", 1, 0],
+    ]);
   });
 
   it("is refused of another session's run, which changes nothing of either", async () => {
