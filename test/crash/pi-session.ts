@@ -24,8 +24,13 @@ export class StaySession {
 
   /** Does something in the session, again after every loss of its connection. */
   async do<T>(what: string, work: (session: FakeSession) => Promise<T>): Promise<T> {
-    for (const until = Date.now() + HANG_MS; ; await sleep(AGAIN_MS)) {
+    let until = Date.now() + HANG_MS;
+    for (let before = this.#stage.reached.length; ; await sleep(AGAIN_MS)) {
       const session = this.#session;
+      const reached = this.#stage.reached.length;
+      // Whatever was struck has its own time to come back.
+      if (reached > before) until = Date.now() + HANG_MS;
+      before = reached;
       try {
         if (session !== null) return await work(session);
       } catch (error) {

@@ -29,9 +29,12 @@ export interface ChildFaultPoint {
   readonly text: string;
 }
 
+/** A frame of steps that settles one action and reserves the next: its own kind here, because both are lost or stored with it. */
+const BETWEEN_ACTIONS = "advance.betweenActions";
+
 /** Every frame kind of all protocols by child and direction: the denominator of the crash tests. */
 export const CHILD_FRAMES = {
-  runner: { in: typesOf(fromRunnerSchema), out: typesOf(toRunnerSchema) },
+  runner: { in: [...typesOf(fromRunnerSchema), BETWEEN_ACTIONS], out: typesOf(toRunnerSchema) },
   adapter: { in: typesOf(fromAdapterSchema), out: typesOf(toAdapterSchema) },
   resource: { in: typesOf(fromResourceRunnerSchema), out: typesOf(toResourceRunnerSchema) },
   probes: { in: typesOf(fromProbesSchema), out: typesOf(toProbesSchema) },
@@ -87,7 +90,7 @@ export function childFault(points: readonly ChildFaultPoint[], onKill: (point: C
       const count = (direction: "in" | "out", frame: unknown): void => {
         if (struck !== undefined) return;
         for (const point of own) {
-          if ((point.moment === "out") !== (direction === "out") || typeOf(frame) !== point.frame) continue;
+          if ((point.moment === "out") !== (direction === "out") || !isOf(point.frame, frame)) continue;
           seen.set(point, (seen.get(point) ?? 0) + 1);
           if (seen.get(point) !== point.count) continue;
           // Another point that waits for this frame waits for the next of its kind.
@@ -123,8 +126,10 @@ export function childFault(points: readonly ChildFaultPoint[], onKill: (point: C
   };
 }
 
-function typeOf(frame: unknown): unknown {
-  return (frame as { type?: unknown }).type;
+function isOf(kind: string, frame: unknown): boolean {
+  const { reserve, settle, type } = frame as { type?: unknown; settle?: unknown; reserve?: unknown };
+  if (kind === BETWEEN_ACTIONS) return type === "advance" && settle !== undefined && reserve !== undefined;
+  return type === kind;
 }
 
 /** The values of `type` in a union of frames. */

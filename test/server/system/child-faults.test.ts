@@ -28,7 +28,7 @@ function server(...texts: string[]) {
     return {
       heard,
       alive: () => alive,
-      says: (type: string) => says({ type }),
+      says: (type: string, more: object = {}) => says({ type, ...more }),
       isTold: (type: string) => watched.send({ type }),
     };
   };
@@ -72,4 +72,16 @@ test("of several points each is reached once, by a child that lives, and no othe
   const other = child("adapter");
   other.says("ready");
   expect(other.alive()).toBe(true);
+});
+
+test("steps that settle one action and reserve the next are a kind of their own", () => {
+  const { child, struck } = server("runner:lost:advance.betweenActions");
+  const one = child("runner");
+  one.says("advance");
+  one.says("advance", { reserve: {} });
+  one.says("advance", { settle: {} });
+  expect(one.alive()).toBe(true);
+  one.says("advance", { settle: {}, reserve: {} });
+  expect(struck).toEqual(["runner:lost:advance.betweenActions"]);
+  expect(one.heard).toHaveLength(3);
 });
