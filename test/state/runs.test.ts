@@ -26,6 +26,21 @@ const entry = (step: number, nodeId: string, next: string | null, output: unknow
   next,
 });
 
+describe("the queue of runs", () => {
+  it("tells how many are due, counted up to a limit, and when none is, the time of the next one", async () => {
+    const { clock, store } = openTemp();
+    const at = clock.now();
+    expect(store.read.runs.dueAt(at, 2)).toEqual({ count: 0, next: null });
+    for (let runs = 1; runs <= 3; runs += 1) {
+      await startRun(store);
+      expect(store.read.runs.dueAt(at, 2)).toEqual({ count: Math.min(runs, 2), next: null });
+    }
+    expect(store.read.runs.dueAt(at - 1, 2)).toEqual({ count: 0, next: at });
+    await claimNext(store, await takeEpoch(store));
+    expect(store.read.runs.dueAt(at, 9).count).toBe(2);
+  });
+});
+
 describe("starting a run", () => {
   it("queues it with its first continuation, and launches it as a start", async () => {
     const { store } = openTemp();

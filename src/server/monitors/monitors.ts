@@ -178,13 +178,17 @@ export class Monitors {
     const { clock, store } = this.#deps;
     this.#timer?.cancel();
     this.#timer = undefined;
-    for (const monitor of store.read.monitors.due("heartbeat", clock.now())) this.#late(monitor);
-    for (const lane of ["network", "command"] as const) this.#begin(lane);
+    // Every run that continues wakes this: one look tells whether any lane has something to do.
+    const soonest = store.read.monitors.soonest();
+    if (soonest !== null && soonest <= clock.now()) {
+      for (const monitor of store.read.monitors.due("heartbeat", clock.now())) this.#late(monitor);
+      for (const lane of ["network", "command"] as const) this.#begin(lane);
+    }
     try {
       await this.#repairs.run();
     } finally {
       // Whatever became of repairs, the next look comes; the pump tells of an error and tries again.
-      const next = this.#stopped ? null : store.read.monitors.nextDue(clock.now());
+      const next = this.#stopped || soonest === null ? null : store.read.monitors.nextDue(clock.now());
       if (next !== null) this.#timer = clock.timer(next, () => this.wake());
     }
   }

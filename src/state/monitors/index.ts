@@ -34,6 +34,8 @@ export const reads = (db: ReadDb) => ({
   /** A page by name, after `after` (""). */
   page: (after: string): MonitorRow[] => monitorsAfter(db, after, PAGE.rows),
   due: (lane: Lane, now: number): MonitorRow[] => monitorsDue(db, lane, now, PAGE.rows),
+  /** When the first one is due, perhaps in the past; null when there is none. */
+  soonest: (): number | null => db.get<{ at: number | null }>("SELECT min(next_at) AS at FROM monitors")?.at ?? null,
   /** The next time after `now` at which one becomes due. */
   nextDue: (now: number): number | null =>
     db.get<{ at: number | null }>("SELECT min(next_at) AS at FROM monitors WHERE next_at > ?", now)?.at ?? null,

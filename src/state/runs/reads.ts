@@ -308,13 +308,14 @@ export const reads = (db: ReadDb) => ({
 
   /** How many runs are due, counted up to `limit`; when there is none, the time of the next one or null. */
   dueAt: (now: number, limit: number): { count: number; next: number | null } => {
-    const rows = db.all<{ due: number }>(
-      "SELECT 1 AS due FROM run_queue WHERE status = 'queued' AND available_at <= ? LIMIT ?",
+    // One statement: it is asked after every claim, and each read outside a command is a transaction of its own.
+    const found = db.get<{ count: number; next: number | null }>(
+      `SELECT n AS count, CASE WHEN n = 0 THEN (SELECT min(available_at) FROM run_queue WHERE status = 'queued') END AS next
+         FROM (SELECT count(*) AS n FROM (SELECT 1 FROM run_queue WHERE status = 'queued' AND available_at <= ? LIMIT ?))`,
       now,
       limit,
     );
-    if (rows.length > 0) return { count: rows.length, next: null };
-    return { count: 0, next: nextDueAt(db) };
+    return found ?? { count: 0, next: null };
   },
 
   nextDueAt: (): number | null => nextDueAt(db),
