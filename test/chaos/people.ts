@@ -109,9 +109,18 @@ function wanted(
 function arrived(ledger: SimState, chats: readonly number[], question: LedgerMessage): boolean {
   const name = nameIn(question.text);
   if (name === undefined) throw new Error(`a question names nothing: ${question.text}`);
+  const asked = question.text.includes("a list of alerts") ? isList : isAsked;
   return chats
     .filter((chat) => chat !== question.chatId)
-    .some((chat) => visibleMessages(ledger, chat).some((message) => message.from === "bot" && isAsked(message, name)));
+    .some((chat) => visibleMessages(ledger, chat).some((message) => message.from === "bot" && asked(message, name)));
+}
+
+/** Whether a message is, or was, a list with the alert of this name; each of its alerts may have had a message of its own before. */
+function isList(message: LedgerMessage, name: string): boolean {
+  return [...message.versions, message].some(
+    ({ text }) =>
+      text.includes(`${name}:`) && !text.includes("Did a list") && new Set(text.match(/\bA\d+-\d+:/g)).size > 1,
+  );
 }
 
 /** Whether a message is, or was, the card or the alert of this name; a question about it is not. */

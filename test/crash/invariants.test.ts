@@ -273,7 +273,9 @@ test("every point is in one chain of its scenario, and none that is meant to str
     for (const { faults } of chains) {
       const noisy = faults.filter((fault) => fault.endsWith("+batch")).map((fault) => fault.split(":")[0]);
       const quiet = faults.filter((fault) => !fault.endsWith("+batch")).map((fault) => fault.split(":")[0]);
-      expect(quiet.filter((label) => !/^(runner|adapter|resource|probes)$/.test(label ?? "") && noisy.includes(label))).toEqual([]);
+      expect(
+        quiet.filter((label) => !/^(runner|adapter|resource|probes)$/.test(label ?? "") && noisy.includes(label)),
+      ).toEqual([]);
     }
   }
 });

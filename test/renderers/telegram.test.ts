@@ -443,6 +443,8 @@ describe("what people are told", () => {
     );
     expect(part.buttons.map((row) => row.map(({ label }) => label))).toEqual([["Yes", "No, send again", "Drop it"]]);
     expect(replyText(asked, clock)).toContain("in chat 1001?");
+    expect(replyText({ ...asked, what: "alert" }, clock)).toContain("Did an alert arrive");
+    expect(replyText({ ...asked, what: "alertList" }, clock)).toContain("Did a list of alerts arrive");
   });
 
   test.each([

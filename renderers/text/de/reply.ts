@@ -147,7 +147,8 @@ export function replyPhrase(code: ReplyCode): Phrase {
     case "recovered":
       return [recoveredText(code)];
     case "didArrive": {
-      const what = code.what === "alert" ? "eine Meldung" : "eine Karte";
+      const what =
+        code.what === undefined ? "eine Karte" : code.what === "alert" ? "eine Meldung" : "eine Liste von Meldungen";
       const where =
         code.person === undefined ? `Chat ${short(code.chat, CUT.given)}` : `Chat von ${short(code.person, CUT.name)}`;
       return [
@@ -263,7 +264,7 @@ function arrivalText({ by, how, title, what: kind }: Extract<ReplyCode, { code: 
     case "dropped":
       return `\u26d4 ${what} wird nicht noch einmal gesendet${says}.`;
     case "over":
-      return kind === "alert"
+      return kind !== undefined
         ? `\u2705 Nichts mehr zu antworten: ${what} ist vorbei oder \u00fcbernommen.`
         : `\u2705 Nichts mehr zu antworten: die Entscheidung \u00fcber ${what} ist vorbei.`;
   }

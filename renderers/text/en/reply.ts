@@ -149,7 +149,7 @@ export function replyPhrase(code: ReplyCode): Phrase {
           ? `chat ${short(code.chat, CUT.given)}`
           : `${short(code.person, CUT.name)}\u2019s chat`;
       return [
-        `\u26a0\ufe0f Did ${code.what === "alert" ? "an alert" : "a card"} arrive in ${where}?\n${quote(code.title, 80)}, sent `,
+        `\u26a0\ufe0f Did ${code.what === undefined ? "a card" : code.what === "alert" ? "an alert" : "a list of alerts"} arrive in ${where}?\n${quote(code.title, 80)}, sent `,
         clock(code.at),
         ". Telegram did not confirm it.",
       ];
@@ -245,7 +245,7 @@ function arrivalText({ by, how, title, what: kind }: Extract<ReplyCode, { code: 
     case "dropped":
       return `\u26d4 ${what} is not sent again${says === "" ? "" : byName(by)}.`;
     case "over":
-      return kind === "alert"
+      return kind !== undefined
         ? `\u2705 Nothing to answer any more: ${what} is over or taken.`
         : `\u2705 Nothing to answer any more: the decision about ${what} is over.`;
   }

@@ -125,7 +125,7 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({
     code: z.literal("didArrive"),
     title: z.string(),
-    what: z.literal("alert").optional(),
+    what: z.enum(["alert", "alertList"]).optional(),
     person: z.string().optional(),
     chat: z.string(),
     at,
@@ -134,7 +134,7 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({
     code: z.literal("arrivalSettled"),
     title: z.string(),
-    what: z.literal("alert").optional(),
+    what: z.enum(["alert", "alertList"]).optional(),
     how: z.enum(["arrived", "resent", "dropped", "over"]),
     by,
   }),

@@ -47,6 +47,11 @@ export function alertTitle(tx: Tx, effect: EffectRow): string {
   return `${all.slice(0, NAMED).join(", ")}${all.length > NAMED ? ", \u2026" : ""}`;
 }
 
+/** Whether an alert's message is one of a list, which cannot be told from its title. */
+export function isAlertList(tx: Tx, { effectNo }: EffectRow): boolean {
+  return aboutOf(tx, effectNo).digestNo !== undefined;
+}
+
 /** Alerts of a list that stand for it in a title. */
 const NAMED = 3;
 

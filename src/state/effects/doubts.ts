@@ -6,7 +6,7 @@ import { sha256Digest } from "../../contracts/canonical.ts";
 import { parseDestination, chatsOf, type Audience } from "../../contracts/config.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import { DOUBT } from "../../contracts/limits.ts";
-import { alertTitle, WANTED_ALERT } from "../alerts/shown.ts";
+import { alertTitle, isAlertList, WANTED_ALERT } from "../alerts/shown.ts";
 import { deadError, isReachable } from "../channels/places.ts";
 import { ensureChannel } from "../channels/rows.ts";
 import { defineCommand } from "../command.ts";
@@ -174,9 +174,9 @@ function ask(tx: Tx, doubt: OpenDoubt, at: string, access: Access): void {
 }
 
 /** What the question calls the message that it is about. */
-function namedIn(tx: Tx, effect: EffectRow): { title: string; what?: "alert" } {
+function namedIn(tx: Tx, effect: EffectRow): { title: string; what?: "alert" | "alertList" } {
   if (effect.decisionNo !== null) return { title: decisionByNo(tx, effect.decisionNo).title };
-  return { title: alertTitle(tx, effect), what: "alert" };
+  return { title: alertTitle(tx, effect), what: isAlertList(tx, effect) ? "alertList" : "alert" };
 }
 
 const HOW: Readonly<Record<string, "arrived" | "resent" | "dropped">> = {

@@ -388,6 +388,34 @@ describe("an alert whose arrival nobody knows", () => {
     });
   });
 
+  it("is called a list when it is one: each alert of it may have a message of its own that did arrive", async () => {
+    const world = await open();
+    for (let n = 1; n <= 24; n += 1) await report(world, { groupKey: `shop-${n}`, subject: `shop-${n}.example` });
+    let lost: Perform | undefined;
+    for (let seconds = 0; seconds < 60 && lost === undefined; seconds += 1) {
+      for (let next = await world.next(); next !== null; next = await world.next()) {
+        const isList =
+          world.count(
+            "effects",
+            `effect_id = '${next.effectId}' AND effect_type = 'alert.digest' AND place = '${OPS}'`,
+          ) > 0;
+        if (!isList) {
+          await world.post(next);
+          continue;
+        }
+        lost = next;
+        await world.dispatch(next);
+        await world.finish(next, "ambiguous", { error: uncertain });
+      }
+      world.clock.advance(1_000);
+    }
+    expect(lost).toBeDefined();
+    world.clock.advance(DOUBT.askAfterMs);
+    expect(await tend(world)).toMatchObject({ asked: 1 });
+    const asked = (await world.drain()).find(({ op, content }) => op === "post" && content.kind === "reply");
+    expect(asked && replyOf(asked).reply).toMatchObject({ code: "didArrive", what: "alertList", chat: OPS });
+  });
+
   it("is judged by those only who may take it", async () => {
     const world = await open();
     const both = { ...world.access.audiences["both"], people: ["ann"] } as (typeof ACCESS.audiences)["both"];
