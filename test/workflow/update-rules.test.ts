@@ -6,7 +6,6 @@ import { parseUpdate } from "../../src/contracts/update.ts";
 import {
   admit,
   admitUpdate,
-  endCancelsFollowUps,
   followUpId,
   fullBucket,
   judgeFollowUp,
@@ -124,11 +123,5 @@ describe("follow-ups", () => {
     }
     expect(nextFollowUp([followUp(1, "sent"), followUp(2, "queued")], ready)).toBeUndefined();
     expect(nextFollowUp([followUp(1, "settled"), followUp(2, "queued")], ready)?.orderNumber).toBe(2);
-    expect(["completed", "failed", "timed_out", "cancelled"].map((s) => endCancelsFollowUps(s as "failed"))).toEqual([
-      false,
-      true,
-      true,
-      true,
-    ]);
   });
 });

@@ -50,7 +50,9 @@ export async function queueFollowUp(context: Context, args: string[], options: O
   const payload = { run: args[0] ?? "", prompt: args[1] ?? "" };
   const ack = await context.withClient((client) => client.call("followUp.queue", payload, expected(options)));
   context.result(ack);
-  context.line(`Follow-up ${ack.orderNumber} is ${ack.status}; it goes out when the run has succeeded.`);
+  context.line(
+    `Follow-up ${ack.orderNumber} is ${ack.status}; it goes to the Pi session of the run when the run has succeeded.`,
+  );
 }
 
 export async function removeFollowUp(context: Context, args: string[], options: Options): Promise<void> {

@@ -6,7 +6,6 @@ import { endReportsOf } from "../alerts/run-ended.ts";
 import { cancelCheckpointOf } from "../checkpoints/cancel.ts";
 import { queueStory } from "../decisions/settle.ts";
 import { cancelPending } from "../effects/rows.ts";
-import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
 import { cancelRequestOf } from "../interactions/ending.ts";
 import { unbind } from "../sessions/bindings.ts";
 import { queueEnding } from "../sessions/messages.ts";
@@ -53,7 +52,6 @@ export function endRun(tx: Tx, run: RunRow, ending: Ending): string | null {
   cancelCheckpointOf(tx, run.runNo);
   cancelRequestOf(tx, run.runNo);
   cancelTimerOf(tx, run.runNo);
-  if (ending.status !== "completed") cancelFollowUpsOf(tx, run.runNo, ending.status);
   // Somebody took the run back: what it had not told yet is no news any more.
   if (ending.status === "cancelled") cancelPending(tx, "run_no = ? AND purpose = 'notification'", run.runNo);
   closeQueue(tx, run.runNo);

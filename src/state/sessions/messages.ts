@@ -12,6 +12,7 @@ import type { SessionMessage } from "../../contracts/pi/session-message.ts";
 import type { ErrorRecord } from "../../contracts/errors.ts";
 import { ensureChannel } from "../channels/rows.ts";
 import { cancelPending, insertEffect, type EffectRow } from "../effects/rows.ts";
+import { cancelFollowUpsOf } from "../follow-ups/cancel.ts";
 import { requestById, stepOf, type AgentRequestRow } from "../interactions/rows.ts";
 import { type RunRow, runByNo, shortIdOf } from "../runs/rows.ts";
 import type { Tx } from "../tx.ts";
@@ -70,14 +71,22 @@ export function queueStep(
   });
 }
 
-/** How the run ended, once, and after a success the prompts that were queued, in their order. */
+/** How the run ended, once, and after a success the prompts that were queued, in their order; those that can never go out are cancelled. */
 export function queueEnding(tx: Tx, run: RunRow): void {
   queueMessage(tx, run, "terminal", { kind: "terminal" });
-  if (run.status !== "completed") return;
+  if (run.status !== "completed") {
+    cancelFollowUpsOf(tx, run.runNo, `the run ended as ${run.status}`);
+    return;
+  }
   const followUps = tx.all<{ id: string }>(
     "SELECT follow_up_id AS id FROM workflow_follow_ups WHERE run_no = ? AND status = 'queued' ORDER BY order_number",
     run.runNo,
   );
+  // Without a session nothing would ever take them: they would be "queued" for ever and keep the run from being pruned.
+  if (followUps.length > 0 && bindingOf(tx, run.runNo) === undefined) {
+    cancelFollowUpsOf(tx, run.runNo, "the run has no Pi session to send it to");
+    return;
+  }
   for (const { id } of followUps) queueMessage(tx, run, `followUp:${id}`, { kind: "followUp", followUpId: id });
 }
 

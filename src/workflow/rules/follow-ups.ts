@@ -64,11 +64,6 @@ function isOwn({ source }: FollowUp, { kind, sourceId }: FollowUpActor): boolean
   return source.kind === kind && source.sourceId === sourceId;
 }
 
-/** Whether the end of a run cancels what was not sent: everything but success does. */
-export function endCancelsFollowUps(status: "completed" | "failed" | "timed_out" | "cancelled"): boolean {
-  return status !== "completed";
-}
-
 /**
  * The follow-up to send now, or undefined: the run has succeeded, the turn of its terminal message has ended, every earlier
  * follow-up is settled, and no other run reserves the session.

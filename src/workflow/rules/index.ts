@@ -7,7 +7,6 @@ export { afterStep, type AfterStep, type RunEnd } from "./after-step.ts";
 export { checkDefinition, definitionProblems } from "./check.ts";
 export { definitionDigest } from "./digest.ts";
 export {
-  endCancelsFollowUps,
   followUpId,
   judgeFollowUp,
   mayRemoveFollowUp,

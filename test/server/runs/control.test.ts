@@ -129,7 +129,7 @@ describe("follow-ups", () => {
     expect(await world.refusal(world.call("followUp.queue", { run, prompt: "late" }))).toBe("followUpRefused");
   });
 
-  it("stay queued when the run succeeded, and only who queued one or a person removes it", async () => {
+  it("are removed by who queued one or by a person only, and cancelled by a success when there is no session to send them to", async () => {
     world.put("hold.workflow.ts", HOLD);
     const run = await world.start("hold");
     await world.until(run, (view) => view.run.status === "waiting");
@@ -141,13 +141,18 @@ describe("follow-ups", () => {
       requestId: "r",
       source: session,
     });
-    await world.call("checkpoint.answer", { request: run, answer: null });
-    await world.until(run, (view) => view.run.status === "completed");
     expect((await world.view(run)).followUps).toMatchObject([{ status: "queued", source: "session:s-1" }]);
     const removal = { ...common, followUp: result.followUpId };
     const other = { kind: "session", sourceId: "s-2" } as const;
     expect(await world.refusal(world.store.followUps.remove({ ...removal, source: other }))).toBe("followUpRefused");
     await world.store.followUps.remove({ ...removal, source: session });
+    await world.call("followUp.queue", { run, prompt: "nobody will take it" });
+    await world.call("checkpoint.answer", { request: run, answer: null });
+    await world.until(run, (view) => view.run.status === "completed");
+    expect((await world.view(run)).followUps).toMatchObject([
+      { status: "removed" },
+      { status: "cancelled", reason: "the run has no Pi session to send it to" },
+    ]);
   });
 });
 
