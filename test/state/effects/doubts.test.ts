@@ -412,7 +412,7 @@ describe("an alert whose arrival nobody knows", () => {
     expect(lost).toBeDefined();
     world.clock.advance(DOUBT.askAfterMs);
     expect(await tend(world)).toMatchObject({ asked: 1 });
-    const asked = (await world.drain()).find(({ op, content }) => op === "post" && content.kind === "reply");
+    const asked = (await world.drain()).find(({ op, content }) => op === "post" && content?.kind === "reply");
     expect(asked && replyOf(asked).reply).toMatchObject({ code: "didArrive", what: "alertList", chat: OPS });
   });
 
