@@ -448,7 +448,11 @@ describe("what people are told", () => {
   });
 
   test.each([
-    ["arrived", "Ann", "\u2705 \u201cApprove it\u201d did arrive, says Ann."],
+    [
+      "arrived",
+      "Ann",
+      "\u2705 \u201cApprove it\u201d did arrive, says Ann. If the card is not there, /decisions shows it again.",
+    ],
     ["arrived", undefined, "\u2705 \u201cApprove it\u201d did arrive."],
     ["resent", "Ann", "\u2705 \u201cApprove it\u201d did not arrive, says Ann, and is sent again."],
     ["dropped", "Ann", "\u26d4 \u201cApprove it\u201d is not sent again by Ann."],

@@ -258,7 +258,7 @@ function arrivalText({ by, how, title, what: kind }: Extract<ReplyCode, { code: 
   const what = quote(title, 80);
   switch (how) {
     case "arrived":
-      return `\u2705 ${what} ist angekommen${says}.`;
+      return `\u2705 ${what} ist angekommen${says}.${by === undefined || kind === "alert" ? "" : " Falls die Karte fehlt: /decisions zeigt sie noch einmal."}`;
     case "resent":
       return `\u2705 ${what} ist nicht angekommen${says}, und wird noch einmal gesendet.`;
     case "dropped":

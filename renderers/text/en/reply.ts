@@ -239,7 +239,8 @@ function arrivalText({ by, how, title, what: kind }: Extract<ReplyCode, { code: 
   const what = quote(title, 80);
   switch (how) {
     case "arrived":
-      return `\u2705 ${what} did arrive${says}.`;
+      // A person may have looked at another card; a tap on it cannot be wrong.
+      return `\u2705 ${what} did arrive${says}.${by === undefined || kind === "alert" ? "" : " If the card is not there, /decisions shows it again."}`;
     case "resent":
       return `\u2705 ${what} did not arrive${says}, and is sent again.`;
     case "dropped":

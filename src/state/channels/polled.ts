@@ -120,7 +120,7 @@ function list(tx: Tx, channel: ChannelRow, cards: readonly Waiting[], silence: S
 function note(tx: Tx, { decisionNo, destination }: Waiting, listNo: number | null): void {
   tx.run(
     `INSERT INTO decision_offers (decision_no, destination, offered_at, list_effect_no) VALUES (?, ?, ?, ?)
-     ON CONFLICT (decision_no, destination) DO UPDATE SET offered_at = excluded.offered_at, list_effect_no = coalesce(excluded.list_effect_no, list_effect_no)`,
+     ON CONFLICT (decision_no, destination, offered_at) DO UPDATE SET list_effect_no = coalesce(excluded.list_effect_no, list_effect_no)`,
     decisionNo,
     destination,
     tx.now,

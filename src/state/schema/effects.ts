@@ -129,9 +129,9 @@ CREATE TABLE decision_offers (
   decision_no INTEGER NOT NULL REFERENCES human_decisions,
   destination TEXT NOT NULL,
   offered_at INTEGER NOT NULL,
-  -- The list that names it there, where it was not posted by itself.
+  -- The list that names it there, where it was not posted by itself. Earlier lists stay in the chat, so each offer is a row.
   list_effect_no INTEGER REFERENCES effects,
-  PRIMARY KEY (decision_no, destination)
+  PRIMARY KEY (decision_no, destination, offered_at)
 ) STRICT, WITHOUT ROWID;
 
 -- A question for text: the reply to this effect's message is the answer of this person for this choice.

@@ -244,6 +244,21 @@ describe("a list of cards", () => {
     expect(overIn(edits.at(-1))).toEqual(["Question 1", "Question 2"]);
   });
 
+  it("is edited too when a later list names the same decision", async () => {
+    const { world, asked } = await listed();
+    const first = await world.deliver();
+    world.clock.advance(OFFER.everyMs + 1);
+    expect(await poll(world)).toEqual({ offered: OFFER.anew + 1 });
+    const second = await world.deliver();
+    expect(second.references[0]).not.toBe(first.references[0]);
+    await world.answer(asked[4] as Asked, "stop");
+    const edits = (await world.drain()).filter(({ content }) => content?.kind === "reply");
+    expect(edits.map(({ reference }) => reference).toSorted()).toEqual(
+      [first.references[0], second.references[0]].toSorted(),
+    );
+    expect(edits.map(overIn)).toEqual([["Question 5"], ["Question 5"]]);
+  });
+
   it("is left with no button when all of them are over", async () => {
     const { world, asked } = await listed();
     await world.deliver();

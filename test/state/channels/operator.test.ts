@@ -394,6 +394,21 @@ describe("/problems", () => {
     });
   });
 
+  it("counts all of them, however many there are", async () => {
+    const world = await open();
+    for (let i = 0; i <= PAGE.rows; i += 1) {
+      await world.ask({ title: `Question ${i + 1}` });
+      // Slower than a chat is paced.
+      world.clock.advance(60_000);
+      await inDoubt(world);
+    }
+    const list = await ask(world, "problems", { place: ANN });
+    const { reply } = replyOf(list.perform);
+    if (reply.code !== "problemList") throw new Error("no list of problems");
+    expect(reply.total).toBe(PAGE.rows + 1);
+    expect(reply.items.map(({ item }) => item)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
   it("names no title in a chat that has no card of the decision", async () => {
     const world = await open();
     await world.ask();

@@ -2,39 +2,43 @@
  * What needs somebody: messages whose arrival nobody knows, cards that no destination could show, runs that do not go on. A person
  * settles a message with a button, by the operation that `channel recover` has.
  */
-import { OPERATOR, PAGE } from "../../../contracts/limits.ts";
+import { OPERATOR } from "../../../contracts/limits.ts";
 import type { ReplyCode } from "../../../contracts/decision/codes.ts";
 import type { OperatorAction } from "../../../contracts/decision/operator-codes.ts";
 import { decisionByNo, isPending } from "../../decisions/rows.ts";
 import { titleOf } from "../../effects/operator.ts";
 import { settleBySaying } from "../../effects/settle-by-saying.ts";
 import { runByNo, shortIdOf } from "../../runs/rows.ts";
-import { EFFECT_COLUMNS, effectById, type EffectRow } from "../../effects/rows.ts";
+import { EFFECT_COLUMNS, effectById, effectByNo, type EffectRow } from "../../effects/rows.ts";
 import { alertsFor } from "./alerts.ts";
 import type { OperatorAnswer, Pressable } from "./answer.ts";
 import { mayAnswer, mayName, type Asker } from "./asker.ts";
 import { moreButton } from "./paging.ts";
 import { stuckRuns } from "./runs.ts";
 
-const IN_DOUBT = `SELECT ${EFFECT_COLUMNS} FROM effects e WHERE e.status = 'ambiguous' AND e.purpose <> 'action' ORDER BY e.effect_no LIMIT ${PAGE.rows}`;
-const UNDELIVERABLE = `SELECT ${EFFECT_COLUMNS} FROM human_decisions d JOIN effects e ON e.decision_no = d.decision_no
+/** Only what tells whose a message is: all of them are counted, and those of one page are read whole. */
+const WHOSE = `e.effect_no AS effectNo, e.channel_id AS channelId, e.decision_no AS decisionNo, e.purpose`;
+const IN_DOUBT = `SELECT ${WHOSE} FROM effects e WHERE e.status = 'ambiguous' AND e.purpose <> 'action' ORDER BY e.effect_no`;
+const UNDELIVERABLE = `SELECT ${WHOSE} FROM human_decisions d JOIN effects e ON e.decision_no = d.decision_no
   WHERE d.status = 'pending' AND e.purpose = 'delivery' AND e.status = 'rejected' AND NOT EXISTS (SELECT 1 FROM effects o
     WHERE o.decision_no = d.decision_no AND o.purpose = 'delivery' AND o.status NOT IN ('rejected', 'cancelled'))
-  ORDER BY e.effect_no LIMIT ${PAGE.rows}`;
+  ORDER BY e.effect_no`;
 
 type ProblemList = Extract<ReplyCode, { code: "problemList" }>;
-type Problem = { readonly effect: EffectRow; readonly problem: "inDoubt" | "undeliverable" };
+type Whose = Pick<EffectRow, "effectNo" | "channelId" | "decisionNo" | "purpose">;
+type Kind = "inDoubt" | "undeliverable";
+type Problem = Whose & { readonly problem: Kind };
 
 /** Messages that this person may settle: those of the channel, and cards that they may answer themselves. */
 export function problemsFor(asker: Asker): Problem[] {
   const { tx } = asker;
   return [
-    ...tx.all<EffectRow>(IN_DOUBT).map((effect): Problem => ({ effect, problem: "inDoubt" })),
-    ...tx.all<EffectRow>(UNDELIVERABLE).map((effect): Problem => ({ effect, problem: "undeliverable" })),
-  ].filter(({ effect }) => maySettle(asker, effect));
+    ...tx.all<Whose>(IN_DOUBT).map((effect): Problem => ({ ...effect, problem: "inDoubt" })),
+    ...tx.all<Whose>(UNDELIVERABLE).map((effect): Problem => ({ ...effect, problem: "undeliverable" })),
+  ].filter((effect) => maySettle(asker, effect));
 }
 
-function maySettle(asker: Asker, effect: EffectRow): boolean {
+function maySettle(asker: Asker, effect: Whose): boolean {
   if (effect.purpose === "action") return false;
   if (effect.channelId === asker.origin.channel.channelId) return true;
   return effect.decisionNo !== null && mayAnswer(asker, decisionByNo(asker.tx, effect.decisionNo));
@@ -42,7 +46,9 @@ function maySettle(asker: Asker, effect: EffectRow): boolean {
 
 export function listProblems(asker: Asker, from: number): OperatorAnswer {
   const all = problemsFor(asker);
-  const page = all.slice(from, from + OPERATOR.pageItems);
+  const page = all
+    .slice(from, from + OPERATOR.pageItems)
+    .map(({ effectNo, problem }) => ({ effect: effectByNo(asker.tx, effectNo) as EffectRow, problem }));
   const items = page.map(({ effect, problem }, at) => ({
     item: from + at + 1,
     problem,
@@ -85,7 +91,7 @@ function actionsInDoubt({ tx }: Asker): NonNullable<ProblemList["actions"]> {
 }
 
 /** Nothing is sent again for a decision that is over. */
-function buttonsFor({ tx }: Asker, effect: EffectRow, problem: Problem["problem"], item: number): Pressable[] {
+function buttonsFor({ tx }: Asker, effect: EffectRow, problem: Kind, item: number): Pressable[] {
   const over = effect.decisionNo !== null && !isPending(tx, effect.decisionNo);
   const actions: OperatorAction[] =
     problem === "undeliverable" ? ["sendAgain"] : over ? ["arrived", "drop"] : ["arrived", "sendAgain", "drop"];
