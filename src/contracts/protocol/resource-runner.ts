@@ -2,7 +2,7 @@
  * What a resource runner and the server say on their private pipe.
  * One pass: reconcile → value (spec), value (status) → runner.ready | runner.failed → (effect.* | workflow.* | finalizer.set → reply)… →
  * (value) → runner.finished | runner.failed, and then `released` when the process may take another pass, else it exits.
- * Or, in a process of its own: resolve → resolved | runner.failed, and the process ends.
+ * Or, in a process that makes no passes: resolve → value (status), resolved → released; after runner.failed it exits.
  */
 import { z } from "zod";
 import { sourceFileSchema } from "../definition.ts";

@@ -5,18 +5,24 @@ import { findManager } from "../../contracts/resource/discovery.ts";
 import { initialStatusOf } from "../../resource/pass.ts";
 import { loadNew } from "./load.ts";
 
-/** The frames of the answer. Throws what the manager's file or its code has to say against it. */
-export async function resolveManager(launch: ResolveLaunch): Promise<FromResourceRunner[]> {
+/** The frames of the answer, and the working folder it was found in. Throws what the manager's file or its code has to say against it. */
+export async function resolveManager(
+  launch: ResolveLaunch,
+): Promise<{ readonly cwd: string; readonly frames: FromResourceRunner[] }> {
   const { cacheDir, manager: name, projectPath, spec } = launch;
   const found = await findManager(name, projectPath, launch.path);
-  const { manager, path, sources } = await loadNew(found, projectPath, cacheDir);
+  const { cwd, manager, path, sources } = await loadNew(found, projectPath, cacheDir);
   if (manager.name !== name)
     throw new HoldpointError("managerLoad", `${path} defines resource manager "${manager.name}", not "${name}".`, {
       remedy: "Give the file and the definition in it the same name.",
       details: { path },
     });
-  return [
-    { type: "value", of: "status", value: initialStatusOf(manager, spec) },
-    { type: "resolved", path, sources },
-  ];
+  const value = initialStatusOf(manager, spec);
+  return {
+    cwd,
+    frames: [
+      { type: "value", of: "status", value },
+      { type: "resolved", path, sources },
+    ],
+  };
 }

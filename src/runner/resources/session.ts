@@ -14,7 +14,7 @@ import { loadApproved } from "./load.ts";
 import { resolveManager } from "./resolve.ts";
 import { ServerPassHost } from "./server-host.ts";
 
-/** `cwd`: the pass ended, and this was the working folder in which it began; only then the process may serve another. */
+/** `cwd`: the pass or resolution ended, and this was the working folder in which it began; only then the process may serve another. */
 export type ResourceSessionEnd =
   | { readonly kind: "ended"; readonly cwd?: string }
   | { readonly kind: "broken"; readonly error: unknown };
@@ -115,11 +115,13 @@ class Session {
 
   async #resolve(launch: ResolveLaunch): Promise<void> {
     try {
-      this.#send(...(await resolveManager(launch)));
+      const { cwd, frames } = await resolveManager(launch);
+      this.#send(...frames);
+      this.#finish({ kind: "ended", cwd });
     } catch (error) {
       this.#send({ type: "runner.failed", error: asHoldpointError(error).toRecord() });
+      this.#finish({ kind: "ended" });
     }
-    this.#finish({ kind: "ended" });
   }
 
   #send(...frames: FromResourceRunner[]): void {

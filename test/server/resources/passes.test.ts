@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { LANES } from "../../../src/contracts/limits.ts";
 import { makeManagedWorld, settled, type ManagedWorld } from "./fixture.ts";
 
 let world: ManagedWorld;
@@ -462,6 +463,25 @@ describe("applying", () => {
       message: expect.stringContaining("a url is needed"),
     });
     expect(world.store.read.managed.counts()).toEqual({ resources: 0, queued: 0 });
+  });
+
+  it("loads a manager anew for each of many resources, one after another in the same few processes", async () => {
+    world.manager("counter", COUNT);
+    const resolvers = (): unknown[] =>
+      world.resourceRunners.filter(({ sent }) => sent.some(({ type }) => type === "resolve"));
+    await Promise.all(Array.from({ length: 20 }, (_, index) => world.apply("counter", `many-${index}`)));
+    expect(world.store.read.managed.counts().resources).toBe(20);
+    expect(resolvers()).toHaveLength(LANES.control);
+    // The file as it is now, by a process that has loaded it as it was.
+    world.manager("counter", `initialStatus: () => ({ edited: true }), reconcile: (ctx) => ctx.settled()`);
+    await world.apply("counter", "edited");
+    expect(resolvers()).toHaveLength(LANES.control);
+    const { resource } = await world.seen("counter", "edited", settled);
+    expect(resource.status.resourceManagerStatus).toEqual({ edited: true });
+    // Another manager's code gets a process of its own.
+    world.manager("other", COUNT);
+    await world.apply("other", "a");
+    expect(resolvers()).toHaveLength(LANES.control + 1);
   });
 
   it("believes a resolver only while the file is what was loaded, where the rules look for it", async () => {
