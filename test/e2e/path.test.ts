@@ -151,10 +151,14 @@ describe("cancelling a run that waits", () => {
     const rounds = await Promise.all(Array.from({ length: 6 }, () => stage.ask("Cancelled during the answer")));
     for (const asked of rounds) {
       const [tapped] = await Promise.all([
-        stage.ann.tap(asked.card, "Approve"),
+        // The button is gone when the cancellation was much quicker.
+        stage.ann.tap(asked.card, "Approve").catch((error: Error) => {
+          expect(error.message).toContain("no button");
+          return null;
+        }),
         stage.client.call("run.cancel", { run: asked.run, reason: null }).catch((error: unknown) => error),
       ]);
-      const toast = await stage.ann.waitForToast(tapped);
+      const toast = tapped === null ? "Cancelled" : await stage.ann.waitForToast(tapped);
       const view = await stage.finished(asked.run);
       expect(view.decisions).toHaveLength(1);
       const { resolution } = view.decisions[0] ?? {};
