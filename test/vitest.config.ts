@@ -70,6 +70,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: "forks",
+    setupFiles: [source("test/harness/clean-after-each.ts")],
     // The default leaves a processor free; on two that would be one worker.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },

@@ -8,7 +8,8 @@ import { canonicalJson } from "../../src/contracts/canonical.ts";
 import type { Inbound } from "../../src/contracts/protocol/channel.ts";
 import { openStore, type Store } from "../../src/state/store.ts";
 import { ACCESS, ANN, authored, BEA, DEPLOY, GUEST, MAIN, peek, tokensOf } from "../state/decisions/fixture.ts";
-import { afterTest, becomeReady, claimNext, startRun, takeEpoch, tempFolder, TestClock } from "../state/fixture.ts";
+import { afterTest } from "../harness/cleanups.ts";
+import { becomeReady, claimNext, startRun, takeEpoch, tempFolder, TestClock } from "../state/fixture.ts";
 
 type Op =
   | { op: "answer"; user: string; choice: string; input?: string }

@@ -8,7 +8,8 @@ import { describe, expect, it } from "vitest";
 import type { Access } from "../../src/state/decisions/access.ts";
 import { openStore, type Store } from "../../src/state/store.ts";
 import { ACCESS, ANN, authored, BEA, DEPLOY, GUEST, LOBBY, MAIN, OPS, peek } from "../state/decisions/fixture.ts";
-import { afterTest, becomeReady, claimNext, startRun, takeEpoch, tempFolder, TestClock } from "../state/fixture.ts";
+import { afterTest } from "../harness/cleanups.ts";
+import { becomeReady, claimNext, startRun, takeEpoch, tempFolder, TestClock } from "../state/fixture.ts";
 
 const MINUTE = 60_000;
 const CEM = "104";

@@ -9,7 +9,8 @@ import { sign } from "../../src/server/sources/signature.ts";
 import { Sources } from "../../src/server/sources/sources.ts";
 import { ControlledClock } from "../../src/server/system/controlled-clock.ts";
 import type { Store } from "../../src/state/store.ts";
-import { afterTest, openTemp, tempFolder } from "../state/fixture.ts";
+import { afterTest } from "../harness/cleanups.ts";
+import { openTemp, tempFolder } from "../state/fixture.ts";
 
 const NOW = Date.parse("2026-03-28T12:00:00Z");
 const SECRET = "a-secret-of-the-sender";

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "vitest";
 import type { DefinitionSnapshot } from "../../src/contracts/definition.ts";
 import type { StepEntry } from "../../src/contracts/protocol/runner.ts";
 import type { JsonValue } from "../../src/contracts/protocol/shared.ts";
@@ -10,22 +9,13 @@ import { sha256Hex } from "../../src/state/hash.ts";
 import type { Launch } from "../../src/state/runs/claim.ts";
 import { openStore, type Store, type StoreOptions } from "../../src/state/store.ts";
 import { definitionDigest } from "../../src/workflow/rules/index.ts";
-
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const clean of cleanups.splice(0).reverse()) clean();
-});
+import { afterTest } from "../harness/cleanups.ts";
 
 /** A folder that is removed after the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "holdpoint-state-"));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  afterTest(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-/** Runs `clean` after the test, before folders go. */
-export function afterTest(clean: () => void): void {
-  cleanups.push(clean);
 }
 
 export class TestClock {
@@ -49,7 +39,7 @@ export function openTemp(options: Partial<StoreOptions> & { clock?: TestClock } 
   const clock = options.clock ?? new TestClock();
   const path = options.path ?? join(tempFolder(), "state.sqlite");
   const store = openStore({ ...options, path, clock });
-  cleanups.push(() => store.close());
+  afterTest(() => store.close());
   return { store, clock, path };
 }
 

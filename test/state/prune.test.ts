@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { previewPrune, pruneFile } from "../../src/state/maintenance/index.ts";
 import type { Store } from "../../src/state/store.ts";
 import { actor as person, openShop, ref } from "./managed/fixture.ts";
-import { afterTest, openTemp, running, startRun, takeEpoch, tempFolder, LOOP } from "./fixture.ts";
+import { afterTest } from "../harness/cleanups.ts";
+import { openTemp, running, startRun, takeEpoch, tempFolder, LOOP } from "./fixture.ts";
 
 const DAY_MS = 86_400_000;
 const actor = { type: "human", id: "ann" } as const;

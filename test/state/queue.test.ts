@@ -8,7 +8,8 @@ import { openDatabase } from "../../src/state/database.ts";
 import { WriteQueue, type QueuePorts } from "../../src/state/queue.ts";
 import { Statements } from "../../src/state/statements.ts";
 import type { Tx } from "../../src/state/tx.ts";
-import { afterTest, tempFolder, TestClock } from "./fixture.ts";
+import { afterTest } from "../harness/cleanups.ts";
+import { tempFolder, TestClock } from "./fixture.ts";
 
 function openQueue(ports: Partial<QueuePorts> = {}): {
   queue: WriteQueue;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { AppliedMonitors } from "../../../src/server/monitors/applied.ts";
 import { Resources } from "../../../src/server/resources/resources.ts";
-import { afterTest, takeEpoch } from "../../state/fixture.ts";
+import { afterTest } from "../../harness/cleanups.ts";
+import { takeEpoch } from "../../state/fixture.ts";
 import { makeStage, MINUTE, web, type Stage } from "./stage.ts";
 
 const ref = (projectPath: string) => ({ projectPath, manager: "monitor", key: "shop" });

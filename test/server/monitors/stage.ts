@@ -7,7 +7,8 @@ import { Monitors } from "../../../src/server/monitors/monitors.ts";
 import type { Prober, ProbeOrder } from "../../../src/server/monitors/prober.ts";
 import type { Log } from "../../../src/server/ports.ts";
 import type { MonitorRow, Store } from "../../../src/state/store.ts";
-import { afterTest, openTemp } from "../../state/fixture.ts";
+import { afterTest } from "../../harness/cleanups.ts";
+import { openTemp } from "../../state/fixture.ts";
 
 export const START = Date.parse("2026-03-01T12:00:00Z");
 export const MINUTE = 60_000;

@@ -2,7 +2,7 @@ import { Server } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { expect, test, vi } from "vitest";
 import { hookPage } from "../../../src/server/system/hook-listener.ts";
-import { afterTest } from "../../state/fixture.ts";
+import { afterTest } from "../../harness/cleanups.ts";
 
 const none = (): void => undefined;
 
