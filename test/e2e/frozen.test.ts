@@ -25,11 +25,10 @@ test("a frozen adapter is ended and replaced; questions of that time are asked o
   const tapped = await stage.ann.tap(before.card, "Approve");
 
   await stage.clock?.advance(ADAPTER.silentMs);
-  const next = await stage.advanceUntil(async () => {
+  await stage.advanceUntil(async () => {
     const { channels } = await stage.client.call("channel.status", {});
     return channels.find((status) => status.pid !== null && status.pid !== pid && status.error === null);
   }, "another adapter in its place");
-  expect(next.pid).not.toBe(pid);
   expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
 
   await stage.finished(before.run);

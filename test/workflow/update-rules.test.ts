@@ -10,7 +10,6 @@ import {
   fullBucket,
   judgeFollowUp,
   mayRemoveFollowUp,
-  nextFollowUp,
   type FollowUp,
 } from "../../src/workflow/rules/index.ts";
 
@@ -91,7 +90,6 @@ describe("follow-ups", () => {
     source,
     state,
   });
-  const ready = { completed: true, terminalTurnEnded: true, sessionReserved: false };
 
   it("the same request makes the same id, of 40 hex digits", () => {
     expect(followUpId("run", model, "k")).toMatch(/^follow-up-[0-9a-f]{40}$/);
@@ -113,15 +111,5 @@ describe("follow-ups", () => {
     expect(mayRemoveFollowUp(followUp(1, "queued"), { kind: "human", sourceId: "p" })).toBeUndefined();
     expect(mayRemoveFollowUp(followUp(1, "queued", other), model)).toBe("somebody else queued it");
     expect(mayRemoveFollowUp(followUp(1, "sent"), { kind: "human", sourceId: "p" })).toBe("it is sent");
-  });
-
-  it("go out one by one after success, the terminal turn, and with a free session", () => {
-    const list = [followUp(2, "queued"), followUp(1, "queued")];
-    expect(nextFollowUp(list, ready)?.orderNumber).toBe(1);
-    for (const wrong of [{ completed: false }, { terminalTurnEnded: false }, { sessionReserved: true }]) {
-      expect(nextFollowUp(list, { ...ready, ...wrong })).toBeUndefined();
-    }
-    expect(nextFollowUp([followUp(1, "sent"), followUp(2, "queued")], ready)).toBeUndefined();
-    expect(nextFollowUp([followUp(1, "settled"), followUp(2, "queued")], ready)?.orderNumber).toBe(2);
   });
 });

@@ -31,15 +31,13 @@ export function unixListener(socketPath: string): Listener {
       socket.once("close", () => open.delete(socket));
       onConnection(socket);
     });
-    const mask = process.umask(0o177);
-    try {
-      await new Promise<void>((resolve, reject) => {
-        next.once("error", reject);
-        next.listen(socketPath, resolve);
-      });
-    } finally {
+    await new Promise<void>((resolve, reject) => {
+      next.once("error", reject);
+      // The file is made within this call: nothing else that this process makes may get this mask.
+      const mask = process.umask(0o177);
+      next.listen(socketPath, resolve);
       process.umask(mask);
-    }
+    });
     await chmod(socketPath, 0o600);
     server = next;
   };

@@ -22,7 +22,7 @@ import { isPending } from "../decisions/rows.ts";
 import type { Tx } from "../tx.ts";
 import { hasNewerSettlement, isForWaiting, openAttemptOf, type AttemptRef, type OpenAttempt } from "./dispatch.ts";
 import { postOutcome } from "./outcome-post.ts";
-import { hasArrived, isComplete, partsOf, progressOf } from "./part-rows.ts";
+import { hasArrived, partsOf } from "./part-rows.ts";
 import { acceptPart, movePart } from "./parts.ts";
 import { refuse, refuseAll } from "./refuse.ts";
 import { effectById, moveAttempt, moveEffect, type EffectRow, type EffectStatus } from "./rows.ts";
@@ -87,7 +87,7 @@ function accepted(tx: Tx, { attempt, effect }: OpenAttempt): void {
       `Attempt ${attempt.attempt} of ${effect.effectId} was accepted before it was dispatched.`,
     );
   if (effect.purpose === "settlement") closeParts(tx, effect, attempt.attempt, "accepted");
-  else if (!isComplete(progressOf(partsOf(tx, effect.effectNo)))) {
+  else if (!hasArrived(tx, effect)) {
     throw new HoldpointError(
       "protocolRejected",
       `Attempt ${attempt.attempt} of ${effect.effectId} was accepted, but a part has no receipt.`,
@@ -144,8 +144,7 @@ function notSent(
 
 /** An uncertain end before or between parts: their receipts say everything. */
 function settled(tx: Tx, open: OpenAttempt, error: ErrorRecord | null): void {
-  if (open.attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, open.effect.effectNo))))
-    accepted(tx, open);
+  if (open.attempt.state === "dispatching" && hasArrived(tx, open.effect)) accepted(tx, open);
   else notSent(tx, open, error);
 }
 

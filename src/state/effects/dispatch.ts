@@ -52,7 +52,7 @@ export const dispatch = defineCommand("effects.dispatch", (tx: Tx, input: PartRe
   const { attempt, effect } = open;
   if (attempt.state === "recorded") {
     // An earlier copy was proved to be there while this one was on its way to the adapter.
-    const arrived = hasArrived(tx, effect);
+    const arrived = effect.attemptCount > 1 && hasArrived(tx, effect);
     if (arrived || isObsolete(tx, effect)) {
       moveAttempt(tx, attempt, "notSent");
       moveEffect(tx, effect, arrived ? "applied" : "cancelled");

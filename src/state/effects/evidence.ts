@@ -3,7 +3,7 @@
  * come to its end.
  */
 import type { Tx } from "../tx.ts";
-import { isComplete, partByReference, partsOf, progressOf, type PartRow } from "./part-rows.ts";
+import { hasArrived, partByReference, partsOf, type PartRow } from "./part-rows.ts";
 import { storeReference } from "./parts.ts";
 import { attemptOf, effectByNo, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
@@ -32,7 +32,7 @@ export function acceptOnEvidence(tx: Tx, effect: EffectRow, part: PartRow, refer
   // An attempt that is still in the adapter's hands is closed by its own outcome; one that a person asked for is not needed any more.
   if (attempt?.state === "ambiguous") moveAttempt(tx, attempt, "accepted");
   const open = effect.status === "ambiguous" || effect.status === "pending";
-  if (!open || !isComplete(progressOf(partsOf(tx, effect.effectNo)))) return;
+  if (!open || !hasArrived(tx, effect)) return;
   moveEffect(tx, effect, "applied", { error: null });
   tell(tx, effect, "outcome", part.attempt, { outcome: "accepted", status: effect.status, evidence: true });
 }

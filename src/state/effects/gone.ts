@@ -6,7 +6,7 @@ import { PI } from "../../contracts/config.ts";
 import { defineCommand } from "../command.ts";
 import type { Tx } from "../tx.ts";
 import { afterAdapter, again, ambiguous, closeParts, isInDoubt } from "./attempt-outcome.ts";
-import { isComplete, partsOf, progressOf } from "./part-rows.ts";
+import { hasArrived } from "./part-rows.ts";
 import { attemptOf, EFFECT_COLUMNS, moveAttempt, moveEffect, type EffectRow } from "./rows.ts";
 import { tell } from "./tell.ts";
 
@@ -51,7 +51,7 @@ function abandon(tx: Tx, effect: EffectRow): string {
   const harmless = effect.channelId === PI;
   if (!harmless && isInDoubt(tx, { effect, attempt })) {
     ambiguous(tx, { effect, attempt }, error);
-  } else if (attempt.state === "dispatching" && isComplete(progressOf(partsOf(tx, effect.effectNo)))) {
+  } else if (attempt.state === "dispatching" && hasArrived(tx, effect)) {
     moveAttempt(tx, attempt, "accepted");
     moveEffect(tx, effect, "applied", { error: null });
   } else {

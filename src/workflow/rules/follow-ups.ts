@@ -1,6 +1,6 @@
 /**
- * Follow-ups: prompts that are sent as ordinary turns of the conversation after a run succeeded. When one may be queued,
- * removed and sent (CONTRACTS 1.10).
+ * Follow-ups: prompts that are sent as ordinary turns of the conversation after a run succeeded. When one may be queued
+ * and removed (CONTRACTS 1.10).
  */
 import { canonicalJson, digestHex } from "../../contracts/canonical.ts";
 import { HoldpointError } from "../../contracts/errors.ts";
@@ -62,25 +62,6 @@ export function removedBefore(followUp: FollowUp, actor: FollowUpActor): boolean
 
 function isOwn({ source }: FollowUp, { kind, sourceId }: FollowUpActor): boolean {
   return source.kind === kind && source.sourceId === sourceId;
-}
-
-/**
- * The follow-up to send now, or undefined: the run has succeeded, the turn of its terminal message has ended, every earlier
- * follow-up is settled, and no other run reserves the session.
- */
-export function nextFollowUp(
-  followUps: readonly FollowUp[],
-  run: {
-    readonly completed: boolean;
-    readonly terminalTurnEnded: boolean;
-    readonly sessionReserved: boolean;
-  },
-): FollowUp | undefined {
-  if (!run.completed || !run.terminalTurnEnded || run.sessionReserved) return undefined;
-  const open = followUps
-    .filter(({ state }) => state === "queued" || state === "sent")
-    .sort((a, b) => a.orderNumber - b.orderNumber)[0];
-  return open?.state === "queued" ? open : undefined;
 }
 
 function refused(text: string): HoldpointError {

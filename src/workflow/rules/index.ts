@@ -11,7 +11,6 @@ export {
   judgeFollowUp,
   mayRemoveFollowUp,
   removedBefore,
-  nextFollowUp,
   type FollowUp,
   type FollowUpActor,
 } from "./follow-ups.ts";
