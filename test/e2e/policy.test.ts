@@ -144,6 +144,38 @@ describe("a decision that two must make", () => {
     expect((await stage.view(run)).decisions[0]?.policy.escalation).toMatchObject({ cause: "undeliverable" });
     expect(await stage.bea.waitForToast(await stage.bea.tap(card.id, "Stop"))).toBe("Stopped.");
     await stage.finished(run);
+
+    // The chat is known to be closed now: nothing is tried there, which is not the same way to find out.
+    const next = stage.unique("Nobody is there any more");
+    const second = await stage.start("ask", { title: next, file: stage.file() });
+    const passedOn = await stage.bea.waitForCard(next);
+    expect(passedOn.text).toContain("the card could not be shown.");
+    expect(await stage.bea.waitForToast(await stage.bea.tap(passedOn.id, "Stop"))).toBe("Stopped.");
+    await stage.finished(second);
     await stage.standIn.control.people.setChatState(1_001, "open");
+  });
+
+  test("is passed on at once when its only card, which may not have arrived, is given up", async () => {
+    // Ann writes from the chat, which is open again.
+    await stage.ann.say("/help");
+    await stage.ann.waitForMessage("/decisions");
+    await stage.standIn.control.faults.add({
+      kind: "drop",
+      when: "before",
+      how: "rst",
+      method: "sendMessage",
+      chat: 1_001,
+      times: 1,
+    });
+    const title = stage.unique("Given up");
+    const run = await stage.start("ask", { title, file: stage.file() });
+    await stage.waitForRun(run, ({ effects }) => effects.some(({ status }) => status === "ambiguous"), "a doubt");
+    await stage.ann.say("/problems");
+    const list = await stage.ann.waitForMessage(title);
+    await stage.ann.tap(list.id, "1: Drop");
+    const card = await stage.bea.waitForCard(title);
+    expect(card.text).toContain("the card could not be shown.");
+    expect(await stage.bea.waitForToast(await stage.bea.tap(card.id, "Stop"))).toBe("Stopped.");
+    await stage.finished(run);
   });
 });

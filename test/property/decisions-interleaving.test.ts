@@ -189,7 +189,7 @@ class Model {
   }
 
   async send(step: Extract<Op, { op: "send" }>): Promise<void> {
-    const perform = await this.store.effects.nextAttempt({ ...this.mine, access: ACCESS });
+    const { perform } = await this.store.effects.nextAttempt({ ...this.mine, access: ACCESS });
     if (perform === null) return;
     const attempt = { ...this.mine, effectId: perform.effectId, attempt: perform.attempt };
     if (!step.dispatch) return;

@@ -256,7 +256,7 @@ class Played {
   }
 
   async send(outcome: "accepted" | "notSent" | "ambiguous"): Promise<void> {
-    const perform = await this.store.effects.nextAttempt({ ...this.mine, access: this.access });
+    const { perform } = await this.store.effects.nextAttempt({ ...this.mine, access: this.access });
     if (perform === null) return;
     const attempt = { ...this.mine, effectId: perform.effectId, attempt: perform.attempt };
     if (!(await this.store.effects.dispatch({ ...attempt, part: 1, of: 1 })).go) return;

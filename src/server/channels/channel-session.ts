@@ -113,16 +113,18 @@ export class ChannelSession {
   }
 
   async #fill(): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store, clock, wake } = this.#deps;
     this.#dueTimer?.cancel();
     this.#dueTimer = undefined;
     while (this.ready && !this.#stopping && this.#inFlight.size < IN_FLIGHT) {
       const askedAt = clock.now();
-      const perform = await store.effects.nextAttempt({
+      const { perform, refused } = await store.effects.nextAttempt({
         channelId: this.channelId,
         adapterEpoch: this.adapterEpoch,
         access: this.#deps.access(),
       });
+      // A card that cannot be shown there may be one for somebody else.
+      if (refused) wake.deadlines();
       if (!perform) {
         // What became due while that was stored was not looked at, and nobody else will say so.
         const at = store.read.channels.nextDueAt(this.channelId, askedAt);
@@ -163,7 +165,6 @@ export class ChannelSession {
         this.#child.port.send({ type: "outcomeStored", effectId: frame.effectId, attempt: frame.attempt });
         this.#inFlight.delete(frame.effectId);
         if (this.#inFlight.size === 0) for (const waiter of this.#idleWaiters.splice(0)) waiter();
-        // A card that nobody can be shown there may be one for somebody else.
         if (outcome.outcome === "rejected") wake.deadlines();
         wake.views();
         return this.pump();
@@ -246,6 +247,8 @@ export class ChannelSession {
     wake.runs();
     wake.channels();
     wake.views();
+    // A card that somebody gave up may be one for somebody else.
+    if (verdict === "recovered") wake.deadlines();
   }
 
   /** It is started anew; what it had in its hands is in doubt, as after any other end. */

@@ -27,13 +27,20 @@ export interface NextAttemptInput {
   readonly timeZone?: string | undefined;
 }
 
-/** Records the next attempt of the oldest message that may go out now and says what to send; null when none may. */
-export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: NextAttemptInput): Perform | null => {
+export interface NextAttempt {
+  /** What to send; null when nothing may go out now. */
+  readonly perform: Perform | null;
+  /** A message was refused because of its chat: what waits for a decision's cards may be due at once. */
+  readonly refused: boolean;
+}
+
+/** Records the next attempt of the oldest message that may go out now and says what to send. */
+export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: NextAttemptInput): NextAttempt => {
   const { access = null, adapterEpoch, channelId } = input;
   spokenFor(tx, channelId, adapterEpoch);
   followMoves(tx, channelId);
-  const effect = oldestOf(tx, channelId, access);
-  if (effect === undefined) return null;
+  const { effect, refused } = oldestOf(tx, channelId, access);
+  if (effect === undefined) return { perform: null, refused };
   const { firstMissing, possiblySentAt } = progressOf(effect.attemptCount === 0 ? [] : partsOf(tx, effect.effectNo));
   const fromPart = effect.purpose === "settlement" ? 1 : firstMissing;
   const attempt = recordAttempt(tx, effect, adapterEpoch, fromPart, possiblySentAt);
@@ -41,7 +48,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
     fromPart,
     ...(possiblySentAt === null ? {} : { possibleRepeatOf: possiblySentAt }),
   });
-  return {
+  const perform: Perform = {
     type: "perform",
     effectId: effect.effectId,
     attempt,
@@ -54,6 +61,7 @@ export const nextAttempt = defineCommand("effects.nextAttempt", (tx: Tx, input: 
       access === null ? undefined : readerOf(access, readAt(tx, effect)),
     ),
   };
+  return { perform, refused };
 });
 
 /** Where a message is read, and by whom. */
@@ -83,14 +91,22 @@ interface Place {
 }
 
 /** The oldest effect that may go out now. Places are looked at by what they may hold, so that mostly one is. */
-function oldestOf(tx: Tx, channelId: string, access: Access | null): EffectRow | undefined {
+function oldestOf(tx: Tx, channelId: string, access: Access | null): { effect?: EffectRow; refused: boolean } {
   let best: EffectRow | undefined;
+  let refused = false;
   for (const { from, place } of openPlaces(tx, channelId)) {
     if (best !== undefined && best.effectNo < from) break;
-    for (const effect of inPace(tx, channelId, place, access))
+    const error =
+      access === null ? undefined : (closedTo(tx, channelId, place, access) ?? deadError(tx, channelId, place, tx.now));
+    if (error !== undefined) {
+      refuseAll(tx, channelId, place, error);
+      refused = true;
+      continue;
+    }
+    for (const effect of inPace(tx, channelId, place))
       if (best === undefined || effect.effectNo < best.effectNo) best = effect;
   }
-  return best;
+  return best === undefined ? { refused } : { effect: best, refused };
 }
 
 const DUE = (settlement: 0 | 1): string =>
@@ -140,9 +156,9 @@ const DUE_POST = `${PENDING} AND (e.purpose = 'settlement') = 0 AND e.next_attem
     AND coalesce(w.error ->> '$.kind', '') <> '${UNSAVED}') ORDER BY e.effect_no LIMIT 1`;
 
 /** What may go out in a place now. Alerts that come too fast for their chat get a later time, which is on record like every other. */
-function inPace(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
+function inPace(tx: Tx, channelId: string, place: string): EffectRow[] {
   for (;;) {
-    const candidates = candidatesOf(tx, channelId, place, access);
+    const candidates = candidatesOf(tx, channelId, place);
     const paced = candidates.filter(isPaced);
     const at = paced.length === 0 ? 0 : pacedUntil(tx, channelId, place);
     if (at <= tx.now) return candidates;
@@ -152,13 +168,7 @@ function inPace(tx: Tx, channelId: string, place: string, access: Access | null)
   }
 }
 
-function candidatesOf(tx: Tx, channelId: string, place: string, access: Access | null): EffectRow[] {
-  const error =
-    access === null ? undefined : (closedTo(tx, channelId, place, access) ?? deadError(tx, channelId, place, tx.now));
-  if (error !== undefined) {
-    refuseAll(tx, channelId, place, error);
-    return [];
-  }
+function candidatesOf(tx: Tx, channelId: string, place: string): EffectRow[] {
   return [DUE_EDIT, DUE_POST].flatMap((sql) => tx.get<EffectRow>(sql, channelId, place, tx.now) ?? []);
 }
 

@@ -98,7 +98,7 @@ async function deliver(store: Store, runs: ReadonlyMap<string, string>): Promise
   const mine = { channelId: CHANNEL.channelId, adapterEpoch: CHANNEL.adapterEpoch };
   let message = 0;
   const next = async (): Promise<boolean> => {
-    const perform = await store.effects.nextAttempt(mine);
+    const { perform } = await store.effects.nextAttempt(mine);
     if (perform === null) return false;
     const { attempt, content, destination, effectId } = perform;
     const [token] = Object.values((content?.kind === "card" ? content.tokens : undefined) ?? {});

@@ -182,7 +182,7 @@ export class World {
 
   /** The next frame for the adapter, checked against the wire schema; null when nothing may go out. */
   async next(access: Access | null = this.access): Promise<Perform | null> {
-    const perform = await this.store.effects.nextAttempt({ ...this.mine, access });
+    const { perform } = await this.store.effects.nextAttempt({ ...this.mine, access });
     return perform === null ? null : performSchema.parse(perform);
   }
 
