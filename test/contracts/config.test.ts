@@ -121,6 +121,16 @@ describe("a configuration that is refused says what is wanted", () => {
     expect(said(JSON.stringify({ ...schema, audiences }))).toMatch(/^config\.json: audiences\.ops: .*"slack:x"/);
   });
 
+  test.each(["0.0.0.0", "192.168.1.20", "::", "[::1", "127.0.0.1.example.org", "localhost.example.org"])(
+    "that webhooks at %s could be reached by other machines, unless that is wanted",
+    (host) => {
+      const refused = said(JSON.stringify({ ...schema, webhooks: { port: 8_787, host } }));
+      expect(refused).toContain(`webhooks.host: other machines can reach "${host}"; set "allowRemote": true`);
+      const wanted = { ...schema, webhooks: { port: 8_787, host, allowRemote: true } };
+      expect(parseConfig(JSON.stringify(wanted), "config.json").webhooks).toMatchObject({ host });
+    },
+  );
+
   test("and a byte order mark at its beginning is no fault", () => {
     expect(parseConfig(`\ufeff${JSON.stringify(schema)}`, "config.json").people).toEqual({});
   });

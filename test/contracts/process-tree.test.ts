@@ -1,6 +1,8 @@
 /** Which processes belong to a child, and that all of them end with it. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { bootId, startIdentity } from "../../src/contracts/process-identity.ts";
 import { endTree, MARK_VARIABLE, marksAlive, membersOf, runMark } from "../../src/contracts/process-tree.ts";
@@ -70,3 +72,17 @@ test("a pid that belongs to somebody else now is left alone", async () => {
 test("the caller never belongs to a tree, not even to its own", () => {
   expect(membersOf({ pid: process.pid, startIdentity: startIdentity(process.pid) })).not.toContain(process.pid);
 });
+
+test(
+  "a process that has ended and was not collected by its parent is no member any more",
+  { skip: !linux },
+  async () => {
+    // `exec` leaves the first child to a parent that never waits for it.
+    const tree = await shell("sleep 0.01 & echo $!; exec sleep 600");
+    const [ended = 0] = tree.printed;
+    while (!readFileSync(`/proc/${ended}/stat`, "utf8").includes(") Z ")) await pause(5);
+    expect(startIdentity(ended)).toBeNull();
+    expect(membersOf({ ...tree, mark })).toEqual([tree.pid]);
+    expect(await endTree({ ...tree, mark }, 2_000, 5_000)).toEqual([]);
+  },
+);

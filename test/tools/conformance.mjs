@@ -9,6 +9,7 @@ const RULES = [...Array.from({ length: 22 }, (_, at) => String(at + 1)), "28", "
 const FAULTS = [
   ..."L1 L3 L4 L6 L7 L8 L9 L10 L11 L12 R1 R2 R4 R5 R6 R8 R9 R10 R11 R12 R13 R14 R15 R16".split(" "),
   ..."C1 C2 C4 C5 C7 C8 C9 C10 D1 D3 D5 D6 D7 D8 D9 D10 E1 E2 E4 E5 E6 E7".split(" "),
+  ..."M1 M3 M4 M5 M7 M8 M9 M10 M11 M12 M13 P1 P2 P4 P5 P6 P7 P8 X1 X2 X3 X4 X5 X6 X7 X8".split(" "),
   ...[2, 3, 5, 6, 7, 8, 9, 10, 11, 12].map((at) => `fault T${at}`),
 ];
 
@@ -24,7 +25,7 @@ let tests = 0;
 for (const line of readFileSync(join(root, "docs/conformance.md"), "utf8").split("\n")) {
   const cells = line.split("|").map((cell) => cell.trim());
   const id = cells[1] ?? "";
-  if (!/^([LRCDETWB]?\d+|fault T\d+)$/.test(id)) continue;
+  if (!/^([LRCDETWBMPX]?\d+|fault T\d+)$/.test(id)) continue;
   if (seen.has(id)) problems.push(`${id} has two lines`);
   seen.set(id, line);
   const named = [...(cells[3] ?? "").matchAll(/`(test\/[^`]+)` “([^”]+)”/g)];

@@ -83,12 +83,16 @@ describe("an agent step in a session", () => {
     expect(await ended(run)).toMatchObject({ run: { status: "failed" }, error: { kind: "missingSubmission" } });
   });
 
-  it("goes on after an error of the model's provider, with the error in the reminder", async () => {
+  it("goes on after errors of the model's provider, each in the next reminder", async () => {
     const run = await start();
     await session.endTurn((await work()).turn, { stop: "error", error: "500 overloaded" });
     const second = await work(2);
     expect(second.text).toContain("500 overloaded");
-    expect(await session.submit(second.requestId, { n: 1 })).toMatchObject({ ok: true });
+    // Each turn was closed by its error; the next one begins like any other.
+    await session.endTurn(second.turn, { stop: "error", error: "502 still there" });
+    const third = await work(3);
+    expect(third.text).toContain("502 still there");
+    expect(await session.submit(third.requestId, { n: 1 })).toMatchObject({ ok: true });
     expect((await ended(run)).run.status).toBe("completed");
   });
 

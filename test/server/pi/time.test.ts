@@ -110,6 +110,26 @@ describe("an ended run", () => {
   });
 });
 
+describe("a turn without a word", () => {
+  it("is shown as work the whole time, however long nothing is heard of it", async () => {
+    world.put("long.workflow.ts", PLAN.replaceAll("plan", "long").replace("timeoutMs: 60_000", "timeoutMs: null"));
+    const run = await stage.start("long");
+    const { turn } = await work();
+    await session.until(() => session.view?.openTurn?.turnId === turn, "the turn");
+    for (let seconds = 0; seconds < 130; seconds += 5) {
+      await clock.advance(5_000);
+      expect((await world.view(run)).run.status).toBe("running");
+      expect(session.view).toMatchObject({
+        openTurn: { turnId: turn, over: false },
+        run: { summary: { status: "running" } },
+      });
+    }
+    await session.endTurn(turn);
+    const reminder = await session.has("step", 2);
+    expect(reminder.delivery.details.message).toMatchObject({ kind: "step", reason: "reminder" });
+  });
+});
+
 describe("the time of a step", () => {
   it("counts only the time in which its agent was at work: not that in which Pi or the server was away", async () => {
     const run = await stage.start("plan");
