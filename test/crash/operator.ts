@@ -86,14 +86,18 @@ export class Operator {
     };
     const found = visibleMessages(world.ledger, Number(place)).find(isIt);
     const { awake, patient } = this.#stage.person;
-    const evidence =
-      found !== undefined && awake && !patient && (liveButtons(found).length > 0 || found.forceReply !== undefined);
-    if (evidence) return null;
-    if (found !== undefined) return ["confirm", "--reference", String(found.id)];
-    // A card that nobody needs any more is not sent again: what is known is that it is not there.
     const decided = world.runs.some(({ decisions }) =>
       decisions.some(({ fingerprint, status }) => fingerprint === effect.decisionFingerprint && status !== "pending"),
     );
+    // A question for text is answered once; the second copy of it is answered by nobody.
+    const evidence =
+      found !== undefined &&
+      awake &&
+      !patient &&
+      (liveButtons(found).length > 0 || (found.forceReply !== undefined && !decided));
+    if (evidence) return null;
+    if (found !== undefined) return ["confirm", "--reference", String(found.id)];
+    // A card that nobody needs any more is not sent again: what is known is that it is not there.
     return decided ? ["confirm"] : ["retry"];
   }
 

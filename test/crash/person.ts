@@ -1,6 +1,6 @@
 /**
  * The automatic person at the phone: presses one button of each card that appears, and answers the first question for text of a
- * decision. Never twice: an answer that was given must arrive, whatever dies.
+ * decision. Never twice, unless asked again: an answer that was given must arrive, whatever dies.
  */
 import type { LedgerMessage, Sim } from "../../adapters/telegram/sim/index.ts";
 import { visibleMessages } from "../../adapters/telegram/sim/index.ts";
@@ -38,7 +38,10 @@ export class Person {
   readonly acts: Act[] = [];
   readonly #sim: Sim;
   readonly #pressed = new Set<string>();
+  /** Questions for text that were answered: the fingerprint of a decision, or the message that asked again. */
   readonly #answered = new Set<string>();
+  /** What was replied, by its message. */
+  readonly #written = new Map<string, string>();
 
   constructor(sim: Sim) {
     this.#sim = sim;
@@ -72,15 +75,30 @@ export class Person {
 
   #reply(world: World, chat: number, message: LedgerMessage): boolean {
     if (message.forceReply === undefined) return false;
-    const card = visibleMessages(world.ledger, chat).find(({ id }) => id === message.replyTo);
-    const fingerprint = card && fingerprintIn(world, card);
-    const text = card && this.#answerTo(world, card)?.text;
-    if (text === undefined || fingerprint === undefined || this.#answered.has(fingerprint)) return false;
-    this.#answered.add(fingerprint);
-    const { updateId } = this.#sim.people.reply(personOf(chat), chat, message.id, text);
+    const text = this.#askedAgain(chat, message) ?? this.#askedFirst(world, chat, message);
+    if (text === undefined) return false;
+    const { messageId, updateId } = this.#sim.people.reply(personOf(chat), chat, message.id, text);
     if (updateId === null) throw new Error("the bot is not told of a reply");
+    this.#written.set(`${chat}:${messageId}`, text);
     this.#done({ kind: "text", answers: true, user: personOf(chat), updateId, messageId: message.id, chat });
     return true;
+  }
+
+  #askedFirst(world: World, chat: number, { replyTo }: LedgerMessage): string | undefined {
+    const card = visibleMessages(world.ledger, chat).find(({ id }) => id === replyTo);
+    const fingerprint = card && fingerprintIn(world, card);
+    if (fingerprint === undefined || this.#answered.has(fingerprint)) return undefined;
+    const text = card && this.#answerTo(world, card)?.text;
+    if (text !== undefined) this.#answered.add(fingerprint);
+    return text;
+  }
+
+  /** The text that could not be matched to its question, when this one asks for it once more. */
+  #askedAgain(chat: number, { id, replyTo }: LedgerMessage): string | undefined {
+    const text = this.#written.get(`${chat}:${replyTo}`);
+    if (text === undefined || this.#answered.has(`${chat}:${id}`)) return undefined;
+    this.#answered.add(`${chat}:${id}`);
+    return text;
   }
 
   /** Writes a command in the private chat. */

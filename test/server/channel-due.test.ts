@@ -20,7 +20,7 @@ test("a message that becomes due while it is found not to be due is sent all the
         if (found) waits = false;
         // The answer comes after its commit, which took a while.
         else if (waits) await clock.advance(5);
-        return found ? { type: "perform", effectId: "effect-1" } : null;
+        return { perform: found ? { type: "perform", effectId: "effect-1" } : null, refused: false };
       },
     },
     read: {

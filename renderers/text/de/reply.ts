@@ -91,7 +91,7 @@ export function replyPhrase(code: ReplyCode): Phrase {
     }
     case "promptText":
       return [
-        `${inert(code.prompt, { lines: true }).trim()} Antworten Sie auf diese Nachricht.${lengths(code.minLength, code.maxLength)}`,
+        `${code.again === true ? promptAgain : ""}${inert(code.prompt, { lines: true }).trim()} Antworten Sie auf diese Nachricht.${lengths(code.minLength, code.maxLength)}`,
       ];
     case "promptSent":
       return [`${short(code.label, CUT.label)}: Antworten Sie mit Ihrem Text auf die Nachricht darunter.`];
@@ -295,6 +295,10 @@ function refusalText(given: string, reason: Extract<ReplyCode, { code: "recoverR
       return "Schreiben Sie: recover <id> confirm, oder recover <id> retry.";
   }
 }
+
+/** Vor einer Frage, die noch einmal gestellt wird. */
+const promptAgain =
+  "Ich kann nicht erkennen, auf welche Nachricht Sie geantwortet haben; die Antwort wurde nicht \u00fcbernommen. Bitte senden Sie sie noch einmal. ";
 
 function helpText(waiting: number): string {
   if (waiting === 0)

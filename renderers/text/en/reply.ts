@@ -84,7 +84,7 @@ export function replyPhrase(code: ReplyCode): Phrase {
     }
     case "promptText":
       return [
-        `${inert(code.prompt, { lines: true }).trim()} Reply to this message.${lengths(code.minLength, code.maxLength)}`,
+        `${code.again === true ? promptAgain : ""}${inert(code.prompt, { lines: true }).trim()} Reply to this message.${lengths(code.minLength, code.maxLength)}`,
       ];
     case "promptSent":
       return [`${short(code.label, CUT.label)}: reply to the message below with your text.`];
@@ -277,6 +277,9 @@ function refusalText(given: string, reason: Extract<ReplyCode, { code: "recoverR
       return "Write: recover <id> confirm, or recover <id> retry.";
   }
 }
+
+/** Before a question that is asked once more. */
+const promptAgain = "I cannot tell which message your reply is for, so it has not been taken. Please send it again. ";
 
 function helpText(waiting: number): string {
   if (waiting === 0)

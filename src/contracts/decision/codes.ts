@@ -60,8 +60,15 @@ export const replyCodeSchema = z.discriminatedUnion("code", [
   z.strictObject({ code: z.literal("unknownButton") }),
   z.strictObject({ code: z.literal("unknownDecision"), given: z.string() }),
   z.strictObject({ code: z.literal("unknownChoice"), given: z.string(), labels: z.array(label) }),
-  /** Asks for the text of a choice, as a message to reply to. */
-  z.strictObject({ code: z.literal("promptText"), label, prompt: z.string(), minLength: count, maxLength: count }),
+  /** Asks for the text of a choice, as a message to reply to; `again` when a reply could not be matched to its question. */
+  z.strictObject({
+    code: z.literal("promptText"),
+    label,
+    prompt: z.string(),
+    minLength: count,
+    maxLength: count,
+    again: z.literal(true).optional(),
+  }),
   /** The toast beside that message. */
   z.strictObject({ code: z.literal("promptSent"), label }),
   z.strictObject({ code: z.literal("textRequired"), label }),

@@ -5,15 +5,15 @@ import { DELIVERY } from "../../contracts/limits.ts";
 import type { ReplyCode } from "../../contracts/decision/codes.ts";
 import type { Inbound } from "../../contracts/protocol/channel.ts";
 import type { Access } from "../decisions/access.ts";
-import { answerDecision } from "../decisions/answer.ts";
+import { answerDecision, type Candidate } from "../decisions/answer.ts";
 import { decisionByNo, type DecisionRow } from "../decisions/rows.ts";
 import { acceptOnEvidence } from "../effects/evidence.ts";
-import { partByReference, partsOf } from "../effects/part-rows.ts";
-import { effectByNo } from "../effects/rows.ts";
+import { partByReference, partsOf, type PartRow } from "../effects/part-rows.ts";
+import { effectByNo, type EffectRow } from "../effects/rows.ts";
 import type { Tx } from "../tx.ts";
 import { authorize } from "./authorize.ts";
 import type { Handled } from "./receive.ts";
-import { queueReply, type Origin } from "./replies.ts";
+import { queuePrompt, queueReply, type Origin } from "./replies.ts";
 import { takeHelpTurn, type ChannelRow } from "./rows.ts";
 import { wellFormed } from "../decisions/well-formed.ts";
 
@@ -46,7 +46,8 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
     queueReply(tx, origin, { reply, to: message.reference, ...(decision === undefined ? {} : { decision }) });
     return { verdict, ack: null };
   };
-  const prompt = message.replyTo === null ? undefined : promptOf(tx, channelId, message);
+  const found = message.replyTo === null ? undefined : promptOf(tx, channelId, message);
+  const prompt = found?.certain === true ? found.prompt : undefined;
   // An administrator who writes in the name of the group has no id of their own; they are told why it does not count.
   if (message.traits.includes("anonymous"))
     return prompt === undefined ? { verdict: "silent", ack: null } : say("anonymousReply", { code: "anonymousReply" });
@@ -55,6 +56,7 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
     return prompt === undefined && !carriedAnswer(tx, channelId, message)
       ? { verdict: "ignored", ack: null }
       : say("editIgnored", { code: "editIgnored" });
+  if (found?.certain === false) return askAgain(tx, origin, message, found.prompt, access, say);
   if (prompt === undefined || prompt.actorId !== message.sender.id || message.traits.includes("forwarded"))
     return help(tx, origin, message);
   if (message.text === "" || message.traits.includes("noText")) return say("textOnly", { code: "textOnly" });
@@ -62,25 +64,48 @@ export function receiveMessage(tx: Tx, channel: ChannelRow, message: Message, ac
   const answered = answerDecision(
     tx,
     decision,
-    {
-      requestDigest: prompt.requestDigest,
-      choice: prompt.choice,
-      input: message.text,
-      source: {
-        type: "channel",
-        channel: channelId,
-        actorId: message.sender.id,
-        personId: null,
-        // Outside text goes into the event chain, which takes well-formed text only.
-        actorName: message.sender.name === null ? null : wellFormed(message.sender.name),
-        eventId: message.reference,
-        updateId: message.updateId,
-        assurance: "remote",
-      },
-    },
+    { ...answerOf(channelId, message, prompt), input: message.text },
     access,
   );
   return say(answered.kind, answered.reply, decision);
+}
+
+/** What somebody chose, without a text. */
+function answerOf(channelId: string, message: Message, { choice, requestDigest }: PromptRow): Candidate {
+  return {
+    requestDigest,
+    choice,
+    source: {
+      type: "channel",
+      channel: channelId,
+      actorId: message.sender.id,
+      personId: null,
+      // Outside text goes into the event chain, which takes well-formed text only.
+      actorName: message.sender.name === null ? null : wellFormed(message.sender.name),
+      eventId: message.reference,
+      updateId: message.updateId,
+      assurance: "remote",
+    },
+  };
+}
+
+/** The question is asked once more, in reply to the text that cannot be matched to it, whatever else was said within the minute. */
+function askAgain(
+  tx: Tx,
+  origin: Origin,
+  message: Message,
+  prompt: PromptRow,
+  access: Access,
+  say: (verdict: string, reply: ReplyCode, decision: DecisionRow) => Handled,
+): Handled {
+  const { channelId } = origin.channel;
+  const decision = decisionByNo(tx, prompt.decisionNo);
+  const { kind, reply } = answerDecision(tx, decision, answerOf(channelId, message, prompt), access);
+  if (reply.code !== "promptText") return say(kind, reply, decision);
+  const { choice } = prompt;
+  const again = { ...reply, again: true } as const;
+  queuePrompt(tx, origin, { decision, choice, actorId: message.sender.id, reply: again, to: message.reference });
+  return { verdict: "askedAgain", ack: null };
 }
 
 /** Whether the text of an answer came with this message. Its question is removed by then, so that an edit names it no more. */
@@ -89,45 +114,58 @@ function carriedAnswer(tx: Tx, channelId: string, message: Message): boolean {
   return tx.get(sql, message.reference, channelId) !== undefined;
 }
 
+interface Found {
+  readonly prompt: PromptRow;
+  /** False when the reply may as well be to another message of ours. */
+  readonly certain: boolean;
+}
+
 /** The question that a message answers, by its reference, or by evidence when its arrival is in doubt. */
-function promptOf(tx: Tx, channelId: string, message: Message): PromptRow | undefined {
+function promptOf(tx: Tx, channelId: string, message: Message): Found | undefined {
   const reference = message.replyTo as string;
   const known = partByReference(tx, channelId, reference);
   if (known !== undefined) {
     const prompt = tx.get<PromptRow>(`${PROMPT} WHERE p.effect_no = ?`, known.effectNo);
-    return prompt?.place === message.place ? prompt : undefined;
+    return prompt?.place === message.place ? { prompt, certain: true } : undefined;
   }
   return promptByEvidence(tx, channelId, message, reference);
 }
 
+/** More of them in one place say nothing more. */
+const UNCLEAR = 16;
+
 /**
  * A reply to a message of which we know no id: it is a message of ours whose receipt is missing. That names the question only if it is the
- * sender's own and nothing else of ours in this place is on its way or in doubt; otherwise the person is asked again.
+ * sender's own and nothing else of ours in this place is on its way or in doubt, but the same question again; otherwise it is not certain.
  */
-function promptByEvidence(tx: Tx, channelId: string, message: Message, reference: string): PromptRow | undefined {
+function promptByEvidence(tx: Tx, channelId: string, message: Message, reference: string): Found | undefined {
   if (!reference.startsWith(`${message.place}:`) || message.traits.length > 0) return undefined;
   const unclear = tx.all<{ effectNo: number; attempt: number; part: number }>(
     `SELECT p.effect_no AS effectNo, p.attempt_number AS attempt, p.part FROM effect_parts p INDEXED BY effect_parts_unclear
        JOIN effects e ON e.effect_no = p.effect_no
      WHERE p.channel_id = ? AND p.state IN ('dispatching', 'ambiguous') AND e.place = ? AND e.status IN ('applying', 'ambiguous')
-       AND e.purpose IN ('delivery', 'reply') LIMIT 2`,
+       AND e.purpose IN ('delivery', 'reply') ORDER BY p.effect_no DESC LIMIT ${UNCLEAR}`,
     channelId,
     message.place,
   );
+  const sql = `${PROMPT} WHERE p.effect_no = ? AND p.actor_id = ?`;
+  const prompts = unclear.map(({ effectNo }) => tx.get<PromptRow>(sql, effectNo, message.sender.id));
+  const prompt = prompts.find((one) => one !== undefined);
+  if (prompt === undefined) return undefined;
   const [only] = unclear;
-  if (only === undefined || unclear.length > 1) return undefined;
-  const prompt = tx.get<PromptRow>(
-    `${PROMPT} WHERE p.effect_no = ? AND p.actor_id = ?`,
-    only.effectNo,
-    message.sender.id,
+  if (only !== undefined && unclear.length === 1) {
+    const part = partsOf(tx, only.effectNo).find(({ attempt, part }) => attempt === only.attempt && part === only.part);
+    acceptOnEvidence(tx, effectByNo(tx, only.effectNo) as EffectRow, part as PartRow, reference);
+    return { prompt, certain: true };
+  }
+  // Which copy of the question it is makes no difference; which message it is stays in doubt.
+  return { prompt, certain: unclear.length < UNCLEAR && prompts.every((one) => isSame(one, prompt)) };
+}
+
+function isSame(one: PromptRow | undefined, other: PromptRow): boolean {
+  return (
+    one?.requestDigest === other.requestDigest && one.choice === other.choice && one.decisionNo === other.decisionNo
   );
-  const effect = prompt === undefined ? undefined : effectByNo(tx, prompt.effectNo);
-  const part = partsOf(tx, only.effectNo).find(
-    ({ attempt, part: number }) => attempt === only.attempt && number === only.part,
-  );
-  if (effect === undefined || part === undefined) return undefined;
-  acceptOnEvidence(tx, effect, part, reference);
-  return prompt;
 }
 
 /**

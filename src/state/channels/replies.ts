@@ -63,7 +63,7 @@ interface PromptFor {
   readonly choice: string;
   readonly actorId: string;
   readonly reply: Extract<ReplyCode, { code: "promptText" }>;
-  /** The card that was tapped. */
+  /** The card that was tapped, or the text that could not be matched. */
   readonly to: string | null;
 }
 
@@ -75,12 +75,15 @@ export function queuePrompt(tx: Tx, origin: Origin, { actorId, choice, decision,
   const { channel, place } = origin;
   const waiting = tx.get(
     `SELECT 1 FROM decision_prompts p JOIN effects e ON e.effect_no = p.effect_no
-     WHERE p.decision_no = ? AND p.choice = ? AND p.channel_id = ? AND p.place = ? AND p.actor_id = ? AND e.status IN ('pending', 'applying')`,
+     WHERE p.decision_no = ? AND p.choice = ? AND p.channel_id = ? AND p.place = ? AND p.actor_id = ?
+       AND (e.status = 'pending' OR e.status = 'applying' AND ?)`,
     decision.decisionNo,
     choice,
     channel.channelId,
     place,
     actorId,
+    // What is on its way may be what was replied to in vain.
+    reply.again === true ? 0 : 1,
   );
   if (waiting !== undefined) return;
   const effectNo = queueReply(tx, origin, { decision, reply, to, prompt: { placeholder: placeholderOf(reply.label) } });

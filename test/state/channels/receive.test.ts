@@ -15,6 +15,14 @@ async function prompted(world: World): Promise<{ card: Posted; prompt: Posted; r
   return { card, prompt, reference: prompt.references[0] as string };
 }
 
+/** The question for a text, whose arrival nobody knows. */
+async function unclearPrompt(world: World, card: Posted): Promise<void> {
+  await world.tap(card, "replan");
+  const prompt = await world.mustNext();
+  await world.dispatch(prompt);
+  await world.finish(prompt, "ambiguous");
+}
+
 describe("a choice that takes text", () => {
   it("asks for it in reply to the card, takes the exact text and says what it got", async () => {
     const world = await World.open();
@@ -137,20 +145,63 @@ describe("a choice that takes text", () => {
     expect(world.output(asked)).toMatchObject({ choice: "replan" });
   });
 
-  it("is not guessed from a reply while two of our messages are unclear", async () => {
+  it("is taken when each message of ours that is unclear is the same question", async () => {
     const world = await World.open();
     const asked = await world.ask();
     const card = await world.deliver();
-    await world.tap(card, "replan");
-    const first = await world.mustNext();
-    await world.dispatch(first);
-    await world.finish(first, "ambiguous");
-    await world.tap(card, "replan");
-    const second = await world.mustNext();
-    await world.dispatch(second);
-    await world.finish(second, "ambiguous");
-    expect(await world.say("use blue", { replyTo: world.reference(OPS) })).toMatchObject({ verdict: "help" });
+    for (let copy = 1; copy <= 2; copy += 1) await unclearPrompt(world, card);
+    expect(await world.say("use blue", { replyTo: world.reference(OPS) })).toMatchObject({ verdict: "accepted" });
+    expect(world.output(asked)).toMatchObject({ choice: "replan" });
+  });
+
+  it("is not guessed from a reply while another message of ours is unclear; the person is asked again, each time", async () => {
+    const world = await World.open();
+    const asked = await world.ask();
+    const card = await world.deliver();
+    await unclearPrompt(world, card);
+    await world.say("hello");
+    const help = await world.mustNext();
+    await world.dispatch(help);
+    await world.finish(help, "ambiguous");
+    for (const text of ["use blue", "use blue, please"])
+      expect(await world.say(text, { replyTo: world.reference(OPS) })).toMatchObject({ verdict: "askedAgain" });
     expect(world.store.read.decisions.get(asked.decisionId).status).toBe("pending");
+    // One that waits to be sent is enough.
+    const again = await world.deliver();
+    expect(replyOf(again.perform).reply).toMatchObject({ code: "promptText", again: true });
+    const [reference = ""] = again.references;
+    expect(await world.next()).toBeNull();
+    expect(await world.say("use blue", { replyTo: reference })).toMatchObject({ verdict: "accepted" });
+    expect(world.output(asked)).toMatchObject({ choice: "replan" });
+  });
+
+  it("is asked for again, although a question is on its way that may be the one replied to", async () => {
+    const world = await World.open();
+    await world.ask();
+    const card = await world.deliver();
+    await world.say("hello");
+    const help = await world.mustNext();
+    await world.dispatch(help);
+    await world.finish(help, "ambiguous");
+    await world.tap(card, "replan");
+    const prompt = await world.mustNext();
+    await world.dispatch(prompt);
+    expect(await world.say("use blue", { replyTo: world.reference(OPS) })).toMatchObject({ verdict: "askedAgain" });
+    await world.finish(prompt, "ambiguous");
+    expect(replyOf(await world.mustNext()).reply).toMatchObject({ code: "promptText", again: true });
+  });
+
+  it("that cannot be matched and comes too late is told who decided", async () => {
+    const world = await World.open();
+    await world.ask();
+    const card = await world.deliver();
+    await unclearPrompt(world, card);
+    await world.say("hello");
+    const help = await world.mustNext();
+    await world.dispatch(help);
+    await world.finish(help, "ambiguous");
+    await world.tap(card, "approve", { user: BEA });
+    expect(await world.say("use blue", { replyTo: world.reference(OPS) })).toMatchObject({ verdict: "alreadyDecided" });
   });
 
   it("does not take a photo, a forwarded text or one without a name for an answer", async () => {
