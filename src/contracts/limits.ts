@@ -232,6 +232,8 @@ export const OPERATOR = {
   candidates: 8,
   /** Of a title in a list. */
   titleUnits: 80,
+  /** Problems of a kind that one command looks at, the oldest first; what is beyond them is said to be there. */
+  problems: 500,
 } as const;
 
 /** When a channel counts as deaf: together with the hang guard of a poll (45 s) it is noticed within two minutes. */

@@ -165,7 +165,7 @@ function runLine({ run, status, title, workflow }: Run): string {
 }
 
 function statusPhrase(code: Reply<"serviceStatus">): Phrase {
-  const { alerts = 0, channels, decisions, problems, runs, since } = code;
+  const { alerts = 0, channels, decisions, moreProblems, problems, runs, since } = code;
   const phrase: Phrase[number][] =
     since === undefined ? ["Dienst: l\u00e4uft"] : ["Dienst: l\u00e4uft seit ", clock(since)];
   for (const { channel, lastPollAt, state } of channels) {
@@ -179,7 +179,9 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
   phrase.push(`\nL\u00e4ufe: ${counts === "" ? "keine" : counts}`);
   phrase.push(`\nEntscheidungen f\u00fcr Sie: ${decisions === 0 ? "keine" : `${decisions} (/decisions)`}`);
   if (alerts > 0) phrase.push(`\nMeldungen: ${holding(alerts)}`);
-  phrase.push(`\nProbleme: ${problems === 0 ? "nichts braucht Sie" : `${problems} (/problems)`}`);
+  phrase.push(
+    `\nProbleme: ${problems === 0 ? "nichts braucht Sie" : `${problems}${orMore(moreProblems)} (/problems)`}`,
+  );
   return [...phrase, ...checksPhrase(code.checks)];
 }
 
@@ -309,12 +311,25 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
   }
 }
 
-function problemsPhrase({ actions = [], alerts = 0, from, items, runs, total }: Reply<"problemList">): Phrase {
+const orMore = (more = false): string => (more ? " oder mehr" : "");
+
+function problemsPhrase({
+  actions = [],
+  alerts = 0,
+  from,
+  items,
+  more = false,
+  runs,
+  total,
+}: Reply<"problemList">): Phrase {
   const holds = alerts === 0 ? [] : [`\nMeldungen: ${holding(alerts)}`];
-  if (total === 0 && runs.length === 0 && actions.length === 0) return ["Nichts braucht Sie.", ...holds];
+  if (total === 0 && runs.length === 0 && actions.length === 0)
+    return [more ? "Von den \u00e4ltesten Problemen ist keines Ihres." : "Nichts braucht Sie.", ...holds];
   const phrase: Phrase[number][] = [];
   if (total > 0)
-    phrase.push(`${many(total, "Nachricht braucht", "Nachrichten brauchen")} Sie${shown(from, items.length, total)}:`);
+    phrase.push(
+      `${more ? "Mindestens " : ""}${many(total, "Nachricht braucht", "Nachrichten brauchen")} Sie${shown(from, items.length, total)}:`,
+    );
   for (const { at, destination, id, item, problem, title } of items) {
     const what = title === undefined ? `Nachricht ${short(id, 16)}` : quote(title, OPERATOR.titleUnits);
     const where = short(destination, CUT.given);

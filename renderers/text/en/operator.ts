@@ -165,7 +165,7 @@ function runLine({ run, status, title, workflow }: Run): string {
 const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
 function statusPhrase(code: Reply<"serviceStatus">): Phrase {
-  const { alerts = 0, channels, decisions, problems, runs, since } = code;
+  const { alerts = 0, channels, decisions, moreProblems, problems, runs, since } = code;
   const phrase: Phrase[number][] =
     since === undefined ? ["Service: running"] : ["Service: running since ", clock(since)];
   for (const { channel, lastPollAt, state } of channels) {
@@ -179,7 +179,7 @@ function statusPhrase(code: Reply<"serviceStatus">): Phrase {
   phrase.push(`\nRuns: ${counts === "" ? "none" : counts}`);
   phrase.push(`\nDecisions for you: ${decisions === 0 ? "none" : `${decisions} (/decisions)`}`);
   if (alerts > 0) phrase.push(`\nAlerts: ${holding(alerts)}`);
-  phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems} (/problems)`}`);
+  phrase.push(`\nProblems: ${problems === 0 ? "nothing needs you" : `${problems}${orMore(moreProblems)} (/problems)`}`);
   return [...phrase, ...checksPhrase(code.checks)];
 }
 
@@ -298,12 +298,25 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
   }
 }
 
-function problemsPhrase({ actions = [], alerts = 0, from, items, runs, total }: Reply<"problemList">): Phrase {
+const orMore = (more = false): string => (more ? " or more" : "");
+
+function problemsPhrase({
+  actions = [],
+  alerts = 0,
+  from,
+  items,
+  more = false,
+  runs,
+  total,
+}: Reply<"problemList">): Phrase {
   const holds = alerts === 0 ? [] : [`\nAlerts: ${holding(alerts)}`];
-  if (total === 0 && runs.length === 0 && actions.length === 0) return ["Nothing needs you.", ...holds];
+  if (total === 0 && runs.length === 0 && actions.length === 0)
+    return [more ? "Of the oldest problems none is yours." : "Nothing needs you.", ...holds];
   const phrase: Phrase[number][] = [];
   if (total > 0)
-    phrase.push(`${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`);
+    phrase.push(
+      `${more ? "At least " : ""}${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`,
+    );
   for (const { at, destination, id, item, problem, title } of items) {
     const what = title === undefined ? `message ${short(id, 16)}` : quote(title, OPERATOR.titleUnits);
     const where = short(destination, CUT.given);

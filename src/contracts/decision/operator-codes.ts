@@ -58,6 +58,8 @@ export const OPERATOR_REPLIES = [
     /** Decisions that wait for the one who asks. */
     decisions: count,
     problems: count,
+    /** There are more than were counted. */
+    moreProblems: z.literal(true).optional(),
     /** Alerts that hold; left out: none. */
     alerts: count.optional(),
     /** Monitors, those with an open alert, and the next look. */
@@ -134,6 +136,8 @@ export const OPERATOR_REPLIES = [
     runs: z.array(runLine),
     /** Alerts that hold and may be told here; left out: none. */
     alerts: count.optional(),
+    /** There are more than `total`. */
+    more: z.literal(true).optional(),
     ...page,
   }),
   z.strictObject({

@@ -1,9 +1,10 @@
 /** The operator chat: what a command is answered, what a button does, and who may. */
-import { describe, expect, it } from "vitest";
+import Database from "better-sqlite3";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { DefinitionSnapshot } from "../../../src/contracts/definition.ts";
 import { displayStatus } from "../../../src/contracts/run-status.ts";
 import type { OperatorAction } from "../../../src/contracts/decision/operator-codes.ts";
-import { PAGE } from "../../../src/contracts/limits.ts";
+import { OPERATOR, PAGE } from "../../../src/contracts/limits.ts";
 import type { Perform } from "../../../src/contracts/protocol/channel.ts";
 import {
   ANN,
@@ -22,6 +23,7 @@ import {
   type Posted,
   type TapOptions,
 } from "../decisions/fixture.ts";
+import { Statements } from "../../../src/state/statements.ts";
 import { becomeReady, claimNext, startRun } from "../fixture.ts";
 
 const DEPLOYING: DefinitionSnapshot = {
@@ -35,6 +37,20 @@ const DEPLOYING: DefinitionSnapshot = {
   },
   edges: [{ from: "act", to: "end" }],
 };
+
+/** Makes so many more effects like one that is there, past the store. */
+function copyEffect(world: World, effectId: string, count: number): void {
+  const db = new Database(world.path);
+  const columns = (db.pragma("table_info(effects)") as { name: string }[]).map(({ name }) => name);
+  const own = new Set(["effect_no", "effect_id", "short_id", "idempotency_key"]);
+  const copied = columns.map((name) =>
+    name === "effect_no" ? "NULL" : own.has(name) ? `${name} || '-' || n.value` : name,
+  );
+  db.prepare(
+    `INSERT INTO effects (${columns.join(", ")}) SELECT ${copied.join(", ")} FROM effects, json_each(?) n WHERE effect_id = ?`,
+  ).run(JSON.stringify(Array.from({ length: count }, (_, n) => n)), effectId);
+  db.close();
+}
 
 type Received = Awaited<ReturnType<World["command"]>>;
 
@@ -349,6 +365,24 @@ describe("/run, /pause, /resume, /cancel", () => {
     const first = await write(world, `pause ${asked.runId}`, { updateId });
     expect(first).toMatchObject({ verdict: "runControlled", stop: claim.runnerEpoch });
     expect(await write(world, `pause ${asked.runId}`, { updateId })).not.toHaveProperty("stop");
+  });
+});
+
+describe("very many problems", () => {
+  it("are looked at up to a limit, and it is said that there are more", async () => {
+    const world = await open();
+    await world.ask();
+    const card = await world.mustNext();
+    await world.dispatch(card);
+    await world.finish(card, "ambiguous");
+    copyEffect(world, card.effectId, 5_000);
+    const looked = vi.spyOn(Statements.prototype, "all");
+    onTestFinished(() => looked.mockRestore());
+    const list = replyOf((await ask(world, "problems", { place: ANN })).perform).reply;
+    expect(list).toMatchObject({ code: "problemList", total: OPERATOR.problems, more: true, from: 0 });
+    const status = replyOf((await ask(world, "status", { place: ANN })).perform).reply;
+    expect(status).toMatchObject({ code: "serviceStatus", problems: OPERATOR.problems, moreProblems: true });
+    for (const { value } of looked.mock.results) expect((value as unknown[]).length).toBeLessThanOrEqual(501);
   });
 });
 

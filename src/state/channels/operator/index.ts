@@ -62,6 +62,7 @@ function onRun(asker: Asker, verb: keyof typeof ON_RUN, given: string): Operator
 
 function status(asker: Asker, service: ServiceFacts | undefined): OperatorAnswer {
   const alerts = alertsFor(asker).length;
+  const { more, problems } = problemsFor(asker);
   return {
     reply: {
       code: "serviceStatus",
@@ -73,7 +74,8 @@ function status(asker: Asker, service: ServiceFacts | undefined): OperatorAnswer
       })),
       runs: openByStatus(asker.tx),
       decisions: waitingFor(asker).length,
-      problems: problemsFor(asker).length + stuckRuns(asker.tx).length,
+      problems: problems.length + stuckRuns(asker.tx).length,
+      ...(more ? { moreProblems: more } : {}),
       ...(alerts === 0 ? {} : { alerts }),
       checks: checksOf(asker),
     },

@@ -16,26 +16,36 @@ import { mayAnswer, mayName, type Asker } from "./asker.ts";
 import { moreButton } from "./paging.ts";
 import { stuckRuns } from "./runs.ts";
 
-/** Only what tells whose a message is: all of them are counted, and those of one page are read whole. */
+/** One more than are looked at tells that there are more. */
+const MOST = OPERATOR.problems + 1;
+/** Only what tells whose a message is: they are counted, and those of one page are read whole. */
 const WHOSE = `e.effect_no AS effectNo, e.channel_id AS channelId, e.decision_no AS decisionNo, e.purpose`;
-const IN_DOUBT = `SELECT ${WHOSE} FROM effects e WHERE e.status = 'ambiguous' AND e.purpose <> 'action' ORDER BY e.effect_no`;
+const IN_DOUBT = `SELECT ${WHOSE} FROM effects e WHERE e.status = 'ambiguous' AND e.purpose <> 'action' ORDER BY e.effect_no LIMIT ${MOST}`;
 const UNDELIVERABLE = `SELECT ${WHOSE} FROM human_decisions d JOIN effects e ON e.decision_no = d.decision_no
   WHERE d.status = 'pending' AND e.purpose = 'delivery' AND e.status = 'rejected' AND NOT EXISTS (SELECT 1 FROM effects o
     WHERE o.decision_no = d.decision_no AND o.purpose = 'delivery' AND o.status NOT IN ('rejected', 'cancelled'))
-  ORDER BY e.effect_no`;
+  ORDER BY e.effect_no LIMIT ${MOST}`;
 
 type ProblemList = Extract<ReplyCode, { code: "problemList" }>;
 type Whose = Pick<EffectRow, "effectNo" | "channelId" | "decisionNo" | "purpose">;
 type Kind = "inDoubt" | "undeliverable";
 type Problem = Whose & { readonly problem: Kind };
 
-/** Messages that this person may settle: those of the channel, and cards that they may answer themselves. */
-export function problemsFor(asker: Asker): Problem[] {
-  const { tx } = asker;
-  return [
-    ...tx.all<Whose>(IN_DOUBT).map((effect): Problem => ({ ...effect, problem: "inDoubt" })),
-    ...tx.all<Whose>(UNDELIVERABLE).map((effect): Problem => ({ ...effect, problem: "undeliverable" })),
-  ].filter((effect) => maySettle(asker, effect));
+/**
+ * Messages that this person may settle: those of the channel, and cards that they may answer themselves. `more` when not all were
+ * looked at: this is within the command of a tap, for which everybody waits.
+ */
+export function problemsFor(asker: Asker): { readonly problems: readonly Problem[]; readonly more: boolean } {
+  const kinds = [
+    { problem: "inDoubt", found: asker.tx.all<Whose>(IN_DOUBT) },
+    { problem: "undeliverable", found: asker.tx.all<Whose>(UNDELIVERABLE) },
+  ] as const;
+  const problems = kinds
+    .flatMap(({ found, problem }) =>
+      found.slice(0, OPERATOR.problems).map((effect): Problem => ({ ...effect, problem })),
+    )
+    .filter((effect) => maySettle(asker, effect));
+  return { problems, more: kinds.some(({ found }) => found.length === MOST) };
 }
 
 function maySettle(asker: Asker, effect: Whose): boolean {
@@ -45,7 +55,7 @@ function maySettle(asker: Asker, effect: Whose): boolean {
 }
 
 export function listProblems(asker: Asker, from: number): OperatorAnswer {
-  const all = problemsFor(asker);
+  const { more, problems: all } = problemsFor(asker);
   const page = all
     .slice(from, from + OPERATOR.pageItems)
     .map(({ effectNo, problem }) => ({ effect: effectByNo(asker.tx, effectNo) as EffectRow, problem }));
@@ -69,6 +79,7 @@ export function listProblems(asker: Asker, from: number): OperatorAnswer {
       ...(actions.length === 0 ? {} : { actions }),
       runs: runs.slice(0, OPERATOR.candidates),
       ...(alerts === 0 ? {} : { alerts }),
+      ...(more ? { more } : {}),
       from,
       total: all.length,
     },
