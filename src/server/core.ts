@@ -192,7 +192,7 @@ export class ServerCore {
       conversations: this.pi.conversations,
       hearing: new DeafWatch({ store, clock, log, wake, access }),
     });
-    this.watchers = new RunWatchers(store, clock, log);
+    this.watchers = new RunWatchers(store, clock, log, access);
     this.managed = new ManagedRuns({
       store,
       log,

@@ -87,6 +87,7 @@ export function decisionSummary(part: Partial<DecisionSummary> = {}): DecisionSu
     },
     notes: [],
     destinations: [{ destination: "telegram:default/1001", effectId: "effect-1", status: "applied", shown: 1 }],
+    decideWith: null,
     resolution: null,
     ...part,
   };

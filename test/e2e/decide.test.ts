@@ -47,6 +47,10 @@ async function fingerprintOf(run: string): Promise<string> {
 test("the card is shown, the fingerprint typed, and everybody's card says who decided and where", async () => {
   const asked = await stage.ask("At the desk");
   const fingerprint = await fingerprintOf(asked.run);
+  // Who looks at the lists is told how; a card that a phone shows as well needs no next step.
+  const listed = (await stage.cli(["decisions"])).stdout;
+  expect(listed).toContain(`terminal: holdpoint decide ${fingerprint} approve|replan|stop`);
+  expect((await stage.view(asked.run)).nextStep).toBeNull();
   const done = await person([fingerprint, "approve"], fingerprint);
   expect(done, done.err).toMatchObject({ code: 0 });
   expect(done.err).toContain(asked.title);
@@ -113,4 +117,33 @@ test("an audience that does not name the terminal: refused with the way out, and
   await expect(stage.client.call("decision.answer", answer)).rejects.toMatchObject({ kind: "answerUnconfirmed" });
   expect((await stage.view(asked.run)).decisions[0]?.status).toBe("pending");
   expect(stage.submissions(asked.run)).toHaveLength(1);
+});
+
+test("where only the terminal is asked, the run's next step is its command; where it is not, no list names it", async () => {
+  const { audiences } = stage.home.config as { audiences: Record<string, object> };
+  const here = { operators: { ...audiences["operators"], destinations: ["terminal"] } };
+  stage.home.writeConfig({ ...stage.home.config, audiences: here });
+  await stage.client.call("server.reload", {});
+  const run = await stage.start("ask", { title: stage.unique("Here only"), file: stage.file() });
+  const { decisions, nextStep } = await stage.waitForRun(run, (view) => view.decisions.length === 1, "the question");
+  const { fingerprint = "", destinations } = decisions[0] ?? {};
+  expect(destinations).toEqual([]);
+  expect(nextStep).toBe(`holdpoint decide ${fingerprint} approve|replan|stop`);
+  expect((await stage.cli(["show", run])).stdout).toContain(nextStep);
+
+  stage.home.writeConfig({
+    ...stage.home.config,
+    audiences: { operators: { destinations: ["telegram:default/1001"] } },
+  });
+  await stage.client.call("server.reload", {});
+  expect((await stage.view(run)).decisions[0]?.decideWith).toBeNull();
+  expect((await stage.cli(["decisions"])).stdout).not.toContain("holdpoint decide");
+
+  stage.home.writeConfig({ ...stage.home.config, audiences: here });
+  await stage.client.call("server.reload", {});
+  expect(await person([fingerprint, "stop"], fingerprint)).toMatchObject({ code: 0 });
+  const ended = await stage.finished(run);
+  expect(ended.decisions[0]?.decideWith).toBeNull();
+  stage.home.writeConfig(stage.home.config);
+  await stage.client.call("server.reload", {});
 });

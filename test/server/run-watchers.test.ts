@@ -7,13 +7,14 @@ import { systemClock } from "../../src/server/system/clock.ts";
 import { RunWatchers } from "../../src/server/views/run-watchers.ts";
 import type { Store } from "../../src/state/store.ts";
 
+const ACCESS = { people: {}, audiences: {}, profiles: {}, timeZone: "UTC", outage: null };
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 test("who watches a run that cannot be shown is told why, and the watch ends", () => {
   const get = (): never => {
     throw new HoldpointError("storageBroken", "A page of the database is damaged.");
   };
-  const watchers = new RunWatchers({ read: { runs: { get } } } as unknown as Store, systemClock, silent);
+  const watchers = new RunWatchers({ read: { runs: { get } } } as unknown as Store, systemClock, silent, () => ACCESS);
   const sent: [string, JsonValue][] = [];
   watchers.watch("7k3f", (payload, event = "run") => sent.push([event, payload]) > 0);
   expect(sent).toMatchObject([

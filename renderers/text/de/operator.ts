@@ -313,22 +313,14 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
 
 const orMore = (more = false): string => (more ? " oder mehr" : "");
 
-function problemsPhrase({
-  actions = [],
-  alerts = 0,
-  from,
-  items,
-  more = false,
-  runs,
-  total,
-}: Reply<"problemList">): Phrase {
+function problemsPhrase({ actions = [], alerts = 0, from, items, more, runs, total }: Reply<"problemList">): Phrase {
   const holds = alerts === 0 ? [] : [`\nMeldungen: ${holding(alerts)}`];
   if (total === 0 && runs.length === 0 && actions.length === 0)
-    return [more ? "Von den \u00e4ltesten Problemen ist keines Ihres." : "Nichts braucht Sie.", ...holds];
+    return [more === true ? "Von den \u00e4ltesten Problemen ist keines Ihres." : "Nichts braucht Sie.", ...holds];
   const phrase: Phrase[number][] = [];
   if (total > 0)
     phrase.push(
-      `${more ? "Mindestens " : ""}${many(total, "Nachricht braucht", "Nachrichten brauchen")} Sie${shown(from, items.length, total)}:`,
+      `${more === true ? "Mindestens " : ""}${many(total, "Nachricht braucht", "Nachrichten brauchen")} Sie${shown(from, items.length, total)}:`,
     );
   for (const { at, destination, id, item, problem, title } of items) {
     const what = title === undefined ? `Nachricht ${short(id, 16)}` : quote(title, OPERATOR.titleUnits);

@@ -300,22 +300,14 @@ function refusedText({ reason, run, verb }: Reply<"runRefused">): string {
 
 const orMore = (more = false): string => (more ? " or more" : "");
 
-function problemsPhrase({
-  actions = [],
-  alerts = 0,
-  from,
-  items,
-  more = false,
-  runs,
-  total,
-}: Reply<"problemList">): Phrase {
+function problemsPhrase({ actions = [], alerts = 0, from, items, more, runs, total }: Reply<"problemList">): Phrase {
   const holds = alerts === 0 ? [] : [`\nAlerts: ${holding(alerts)}`];
   if (total === 0 && runs.length === 0 && actions.length === 0)
-    return [more ? "Of the oldest problems none is yours." : "Nothing needs you.", ...holds];
+    return [more === true ? "Of the oldest problems none is yours." : "Nothing needs you.", ...holds];
   const phrase: Phrase[number][] = [];
   if (total > 0)
     phrase.push(
-      `${more ? "At least " : ""}${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`,
+      `${more === true ? "At least " : ""}${many(total, "message needs", "messages need")} you${shown(from, items.length, total)}:`,
     );
   for (const { at, destination, id, item, problem, title } of items) {
     const what = title === undefined ? `message ${short(id, 16)}` : quote(title, OPERATOR.titleUnits);

@@ -44,10 +44,11 @@ export function statusWord(status: string): string {
 
 /** Where a decision went, one line per destination. */
 export function destinationLines(decision: DecisionSummary): string[] {
-  return decision.destinations.map(({ destination, status, shown }) => {
+  const lines = decision.destinations.map(({ destination, status, shown }) => {
     const messages = shown === 1 ? "1 message" : `${shown} messages`;
     return `${clean(destination)}: ${shown > 0 ? `shown (${messages})` : deliveryWord(status)}`;
   });
+  return decision.decideWith === null ? lines : [...lines, `terminal: ${clean(decision.decideWith)}`];
 }
 
 function deliveryWord(status: string): string {

@@ -87,6 +87,8 @@ export const decisionSummarySchema = z.strictObject({
   destinations: z.array(
     z.strictObject({ destination: z.string(), effectId: z.string(), status: z.string(), shown: z.number().int() }),
   ),
+  /** The command that decides at the server's own terminal; null when it is over, or when no audience asked takes answers there. */
+  decideWith: z.string().nullable(),
   resolution: z
     .strictObject({
       /** A time that ran out is neither an answer nor a cancellation, with a default or without. */

@@ -87,7 +87,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     "run.list": ({ limit, before }) => read(runSummaries(store, limit, before, ports.clock.now())),
     "run.get": async ({ run }) => {
       await core.waiting.look();
-      return read(runView(store, run, ports.clock.now()));
+      return read(runView(store, run, ports.clock.now(), core.access()));
     },
     "run.session": ({ after, limit, run }) => {
       const { runId, runNo, shortId } = store.read.runs.get(run);
@@ -95,7 +95,7 @@ export function makeHandlers(core: ServerCore): Handlers {
       return read({ runId, shortId, captures, ...store.read.sessions.records(runNo, after, limit) });
     },
     "run.watch": ({ run }, caller) => {
-      const { runId } = runView(store, run, ports.clock.now()).run;
+      const { runId } = runView(store, run, ports.clock.now(), core.access()).run;
       return read({ subscriptionId: caller.subscribe((send) => core.watchers.watch(runId, send)) });
     },
     "run.pause": control("run.pause", "pause"),
@@ -106,7 +106,7 @@ export function makeHandlers(core: ServerCore): Handlers {
     ...resourceHandlers(core, { actor, receipt, wakeAll }),
     "decision.list": async ({ all }) => {
       await core.waiting.look();
-      return read({ decisions: decisionSummaries(store.read.decisions.list({ all })) });
+      return read({ decisions: decisionSummaries(store.read.decisions.list({ all }), core.access()) });
     },
     ...alertHandlers(core, { actor, receipt, wakeAll }),
     ...terminalHandlers(core, { actorId: actor.id, receipt, wakeAll }),

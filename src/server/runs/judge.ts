@@ -114,7 +114,8 @@ function howItEnded({ code, diagnostic, signal }: ChildExit): string {
 
 function undecided(how: string, details: Record<string, unknown>): HoldpointError {
   return new HoldpointError("settingsRefused", `The workflow could not judge the change: its process ${how}.`, {
-    remedy: "The settings are as they were. `parse` and `validateChange` may only look at what they are given.",
+    remedy:
+      "The settings are as they were: make the change again. Where it fails each time, see that `parse` and `validateChange` only look at what they are given.",
     details,
   });
 }

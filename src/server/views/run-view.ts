@@ -5,7 +5,9 @@ import { FOLLOW_UP, PAGE } from "../../contracts/limits.ts";
 import type { CheckpointSummary, DecisionSummary, RunSummary, RunView } from "../../contracts/protocol/operations.ts";
 import { errorRecordSchema, type JsonValue } from "../../contracts/protocol/shared.ts";
 import { displayStatus } from "../../contracts/run-status.ts";
+import { isTerminalAsked } from "../../state/decisions/access.ts";
 import type { DecisionListRow, RunListRow, Store } from "../../state/store.ts";
+import type { Access } from "../context.ts";
 import { PROGRESS_KEYS, progressViews } from "./progress-view.ts";
 
 /** Outputs in one view together; larger ones are named with their size. */
@@ -29,11 +31,12 @@ export function runSummaries(
 }
 
 /** Everything `show` tells about one run. Throws `runNotFound` or `ambiguousId`. */
-export function runView(store: Store, ref: string, now: number): RunView {
+export function runView(store: Store, ref: string, now: number, access: Access): RunView {
   const row = store.read.runs.get(ref);
-  const decisions = store.read.decisions.byRun(row.runNo);
+  const rows = store.read.decisions.byRun(row.runNo);
+  const decisions = decisionSummaries(rows, access);
   const { events, cut } = store.read.runs.events(
-    [row.resourceNo, ...decisions.map((decision) => decision.resourceNo)],
+    [row.resourceNo, ...rows.map((decision) => decision.resourceNo)],
     PAGE.rows,
   );
   return {
@@ -57,7 +60,7 @@ export function runView(store: Store, ref: string, now: number): RunView {
         detail: payload,
       })),
     timelineCut: cut,
-    decisions: decisionSummaries(decisions),
+    decisions,
     effects: store.read.effects.byRun(row.runNo),
     checkpoints: checkpointSummaries(store, row.runNo),
     progress: progressViews(store, row.runNo, now, PROGRESS_KEYS),
@@ -77,15 +80,24 @@ export function runView(store: Store, ref: string, now: number): RunView {
         endedAt: runner.finishedAt,
         outcome: runner.outcome ?? runner.status,
       })),
-    nextStep: nextStep(row, decisions),
+    nextStep: nextStep(row, rows, decisions),
   };
 }
 
-/** Decisions without the numbers that only views use. */
-export function decisionSummaries(
-  rows: readonly (DecisionSummary & Pick<DecisionListRow, "runNo" | "resourceNo" | "sendAgain">)[],
-): DecisionSummary[] {
-  return rows.map(({ runNo: _run, resourceNo: _resource, sendAgain: _again, ...decision }) => decision);
+/** Decisions without the numbers that only views use, and with the command for who sits at the server. */
+export function decisionSummaries(rows: readonly DecisionListRow[], access: Access): DecisionSummary[] {
+  return rows.map(({ runNo: _run, resourceNo: _resource, sendAgain: _again, ...decision }) => ({
+    ...decision,
+    decideWith: decideWith(decision, access),
+  }));
+}
+
+function decideWith(decision: Omit<DecisionSummary, "decideWith">, access: Access): string | null {
+  const { audience, choices, fingerprint, policy, status } = decision;
+  const { assurance, channels, escalation } = policy;
+  const escalatedTo = escalation !== null && escalation.at !== null ? escalation.to : null;
+  if (status !== "pending" || !isTerminalAsked(access, { audience, channels, assurance }, escalatedTo)) return null;
+  return `holdpoint decide ${fingerprint} ${choices.map(({ id }) => id).join("|")}`;
 }
 
 const TERMINAL = new Set<string>(["completed", "failed", "timed_out", "cancelled"]);
@@ -136,7 +148,11 @@ function reasonOf(row: RunListRow, now: number): string | null {
 }
 
 /** The command that lets a stuck run go on; null when it can advance by itself or has ended. */
-function nextStep(row: RunListRow, decisions: readonly DecisionListRow[]): string | null {
+function nextStep(
+  row: RunListRow,
+  rows: readonly DecisionListRow[],
+  decisions: readonly DecisionSummary[],
+): string | null {
   if (TERMINAL.has(row.status)) return null;
   if (row.ambiguousEffects > 0)
     return "holdpoint effect list, then holdpoint effect settle <id> applied|notApplied|retry";
@@ -144,13 +160,19 @@ function nextStep(row: RunListRow, decisions: readonly DecisionListRow[]): strin
   const error = errorOf(row.queueError);
   const waits = row.pendingDecision !== null || row.pendingCheckpoint !== null || row.wakeAt !== null;
   if (waits && error !== null) return error.remedy.replaceAll("<run>", row.shortId);
-  if (row.pendingDecision !== null) return decisions.flatMap(({ sendAgain }) => sendAgain)[0] ?? null;
+  if (row.pendingDecision !== null)
+    return rows.flatMap(({ sendAgain }) => sendAgain)[0] ?? decisions.find(isAskedHereOnly)?.decideWith ?? null;
   if (row.pendingCheckpoint !== null) return `holdpoint answer ${row.pendingCheckpoint} <json|text>`;
   if (row.pendingSession !== null) return `pi --session-id ${row.pendingSession}`;
   if (row.wakeAt !== null || row.queueStatus !== "parked" || row.parkReason === "turn") return null;
   const kind = error?.kind;
   const remedy = kind !== undefined && Object.hasOwn(ERRORS, kind) ? ERRORS[kind as keyof typeof ERRORS].remedy : null;
   return remedy?.replaceAll("<run>", row.shortId) ?? `holdpoint resume ${row.shortId}`;
+}
+
+/** No chat and no session shows it. */
+function isAskedHereOnly({ decideWith, destinations }: DecisionSummary): boolean {
+  return decideWith !== null && destinations.length === 0;
 }
 
 /** The newest checkpoints, as far as their contents together fit a view. */

@@ -3,6 +3,7 @@ import { CLIENT } from "../../contracts/limits.ts";
 import type { JsonValue } from "../../contracts/protocol/shared.ts";
 import { toErrorRecord } from "../../contracts/errors.ts";
 import type { Store } from "../../state/store.ts";
+import type { AccessSource } from "../context.ts";
 import type { Clock, Log } from "../ports.ts";
 import type { Send } from "../gateway/connection.ts";
 import { runView } from "./run-view.ts";
@@ -18,14 +19,16 @@ export class RunWatchers {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #access: AccessSource;
   #scheduled = false;
   #lastRun = 0;
   #stopped = false;
 
-  constructor(store: Store, clock: Clock, log: Log) {
+  constructor(store: Store, clock: Clock, log: Log, access: AccessSource) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
+    this.#access = access;
   }
 
   /** Sends the view at once and after each change; returns the end of the watch. */
@@ -55,7 +58,7 @@ export class RunWatchers {
 
   #publish(watch: Watch): void {
     try {
-      const view = runView(this.#store, watch.runId, this.#clock.now());
+      const view = runView(this.#store, watch.runId, this.#clock.now(), this.#access());
       const text = JSON.stringify(view);
       if (text === watch.last) return;
       if (watch.send(view as unknown as JsonValue)) watch.last = text;

@@ -106,6 +106,20 @@ export function votersOf(
   return [...new Set(listed)].filter((id) => own(access.people, id) !== undefined);
 }
 
+/** Whether somebody at the server's own terminal may answer now, as far as channel and assurance go. */
+export function isTerminalAsked(
+  access: Access,
+  request: { readonly audience: string; readonly channels: readonly string[]; readonly assurance: "remote" | null },
+  escalatedTo: string | null,
+): boolean {
+  if (request.assurance === "remote" || (request.channels.length > 0 && !request.channels.includes(TERMINAL)))
+    return false;
+  return [request.audience, ...(escalatedTo === null ? [] : [escalatedTo])].some((name) => {
+    const audience = own(access.audiences, name);
+    return audience !== undefined && audience.assurance !== "remote" && audience.destinations.includes(TERMINAL);
+  });
+}
+
 /** Whether the sender may answer this request now, and as whom: for its audience, or for the second one that is asked too. */
 export function judgeSource(
   access: Access,

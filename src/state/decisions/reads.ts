@@ -13,7 +13,7 @@ import { policyView } from "./policy-view.ts";
 import { DECISION_COLUMNS, decisionByRef, requestOf, resolutionOf, type DecisionRow } from "./rows.ts";
 
 /** A decision as client.v1 shows it, with what else a run's view needs. */
-export interface DecisionListRow extends DecisionSummary {
+export interface DecisionListRow extends Omit<DecisionSummary, "decideWith"> {
   readonly runNo: number;
   readonly resourceNo: number;
   /** Commands of which each sends the card again, when no destination could show it. */

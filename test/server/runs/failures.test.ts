@@ -23,7 +23,7 @@ export default h.defineWorkflow({ name: "chain", startAt: "a", nodes: {
 function rowsRead(): () => number {
   const all = vi.spyOn(Statements.prototype, "all");
   const get = vi.spyOn(Statements.prototype, "get");
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   return () =>
     get.mock.calls.length + all.mock.results.reduce((sum, { value }) => sum + (value as unknown[]).length, 0);
 }

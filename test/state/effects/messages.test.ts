@@ -168,7 +168,7 @@ describe("the outcome of an attempt", () => {
     const way = `holdpoint channel recover ${card?.shortId ?? ""} retry`;
     expect(card).toMatchObject({ status: "rejected", settleWith: way });
     expect(world.store.read.decisions.get(first.decisionId).notes[0]).toContain(way);
-    expect(runView(world.store, first.runId, world.clock.at).nextStep).toBe(way);
+    expect(runView(world.store, first.runId, world.clock.at, world.access).nextStep).toBe(way);
     const recover = {
       action: "retry",
       part: null,
@@ -178,7 +178,7 @@ describe("the outcome of an attempt", () => {
     } as const;
     await world.store.effects.recover({ ...recover, effect: card?.shortId ?? "" });
     expect(world.store.read.decisions.get(first.decisionId).notes).toEqual([]);
-    expect(runView(world.store, first.runId, world.clock.at).nextStep).toBeNull();
+    expect(runView(world.store, first.runId, world.clock.at, world.access).nextStep).toBeNull();
     expect((await world.answer(first, "approve")).result.kind).toBe("accepted");
   });
 });
