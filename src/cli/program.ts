@@ -5,7 +5,7 @@
  * The folder `src/cli` owns: words, output for people (80 columns) and programs (`--json`), exit codes, the demo.
  * It must not: derive a status, read the database, talk to a channel; it asks the server through `src/client`.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 
 import { product } from "../contracts/product.ts";
 import { Context, usage, type GlobalOptions, type Io } from "./context.ts";
@@ -303,7 +303,8 @@ function build(io: Io, helpOnError: (text: string) => void, run: Run): Command {
     .option("--audience <name>", "the audience that gets its cards in this chat", "operators")
     .option("--person <id>", "who pairs, as the configuration calls them (default: made from the name)")
     .option("--api-root <url>", "another Bot API server")
-    .option("--yes", "ask nothing: the token file must exist, and who sends the code is taken");
+    .option("--yes", "ask nothing: the token file must exist, and who sends the code is taken")
+    .addOption(new Option("--dialog", "for programs that show the questions themselves").hideHelp());
 
   const config = group("config", "check the configuration");
   add(

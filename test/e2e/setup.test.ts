@@ -4,7 +4,9 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
+import { EXIT } from "../../src/cli/exit-codes.ts";
 import { parseConfig, type Config } from "../../src/contracts/config.ts";
+import { setupDialogSchema, type SetupDialog } from "../../src/contracts/protocol/setup-dialog.ts";
 import type { SimOptions } from "../../adapters/telegram/sim/types.ts";
 import {
   client,
@@ -52,7 +54,7 @@ function setup(args: readonly string[], stdin = ""): Setup {
   const ended = runCli(scope, ["--home", home.dir, "setup", "telegram", "--api-root", standIn.url, ...args], {
     stdin,
     onOutput(stdout) {
-      const shown = /this code to the bot: (\S+)/.exec(stdout)?.[1];
+      const shown = /this code to the bot: ([\w-]+)/.exec(stdout)?.[1];
       if (shown !== undefined && stdout.includes("Waiting for the code")) give({ shown, bare: shown.replace("-", "") });
     },
   });
@@ -190,5 +192,38 @@ test("with a refused token, or with another poller, nothing is written", async (
   expect(contested.code).not.toBe(0);
   expect(contested.stderr.replace(/\s+/g, " ")).toContain("Another program polls");
   await standIn.control.faults.clear();
+  expect(readFileSync(join(home.dir, "config.json"), "utf8")).toBe(before);
+});
+
+test("for a program that shows the questions (--dialog): everything is a line of JSON, and a token is never asked", async () => {
+  const frames = (output: string): SetupDialog[] =>
+    output
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => setupDialogSchema.parse(JSON.parse(line)));
+  const initial = readFileSync(join(home.dir, "config.json"), "utf8");
+  // A path, which does not exist: in a terminal the token would be asked now.
+  const missing = await setup(["--dialog"], `${join(home.dir, "nothing")}\n${standIn.token}\n`).ended;
+  expect(missing.code).not.toBe(0);
+  expect(frames(missing.stdout)).toEqual([
+    { type: "ask", question: "File with the bot token", fallback: join(home.dir, "telegram-token") },
+  ]);
+  expect(missing.stderr).toContain("does not exist");
+  expect(readFileSync(join(home.dir, "config.json"), "utf8")).toBe(initial);
+
+  const { code, ended } = setup(["--dialog"], `${tokenFile()}\nyes\n`);
+  await standIn.phone().say((await code).bare);
+  const result = await ended;
+  expect(result, result.stderr).toMatchObject({ code: 0, stderr: "" });
+  const told = frames(result.stdout);
+  expect(told.filter(({ type }) => type === "confirm")).toEqual([{ type: "confirm", question: "Is that right?" }]);
+  expect(told.at(-1)).toMatchObject({ type: "say", text: expect.stringContaining("holdpoint server start") });
+  expect(configOf()).toMatchObject({ people: { ann: { telegram: ["1001"] } } });
+
+  // The questions are left: nothing is written.
+  const before = readFileSync(join(home.dir, "config.json"), "utf8");
+  const left = setup(["--dialog", "--audience", "others", "--token-file", tokenFile()]);
+  await standIn.phone().say((await left.code).bare);
+  expect(await left.ended).toMatchObject({ code: EXIT.interrupted.code });
   expect(readFileSync(join(home.dir, "config.json"), "utf8")).toBe(before);
 });

@@ -13,6 +13,7 @@ import { Answering } from "./answer/answering.ts";
 import { channelCommand } from "./commands/channel.ts";
 import type { Command, CommandRequest, CommandTools } from "./commands/request.ts";
 import { resourceManagerCommand } from "./commands/resource-manager.ts";
+import { Setup } from "./commands/setup.ts";
 import { workflowCommand } from "./commands/workflow.ts";
 import type { Life } from "./life.ts";
 import { Link } from "./link/link.ts";
@@ -56,6 +57,7 @@ export class Backend {
   readonly #service: Service;
   readonly #actions: Actions;
   readonly #answering: Answering;
+  readonly #setup: Setup;
   #view: SessionView | undefined;
 
   constructor(host: BackendHost, context: PiContext) {
@@ -119,6 +121,7 @@ export class Backend {
       now: host.now,
       say,
     });
+    this.#setup = new Setup({ life, say });
     life.begin("link", () => this.link.run());
     life.begin("workflows", async () => {
       this.workflowNames = (await this.#actions.workflows()).map(({ name }) => name);
@@ -136,6 +139,7 @@ export class Backend {
       service: this.#service,
       actions: this.#actions,
       answering: this.#answering,
+      setup: this.#setup,
       troubles: () => this.#host.life.troubles,
       clear: () => this.#clear(),
     };

@@ -115,8 +115,19 @@ export function trouble(text: string): string {
 
 /** Set-up asks for a token, which must not pass through a conversation with a model. */
 export function setUp(command: string): string {
-  return `A channel is set up in a terminal, where no model reads along: ${command}`;
+  return `A bot is set up with questions, which this mode of Pi cannot show. In a terminal: ${command}`;
 }
+
+export const setupBegins =
+  "Setting up a bot: the questions follow. Escape or /workflow-channel setup stop ends it; nothing is written before the last one.";
+export const setupRunning = "A set-up is under way. /workflow-channel setup stop ends it.";
+export const setupNone = "No set-up is under way.";
+export const setupStopped = "The set-up was ended.";
+export const setupUsage =
+  "/workflow-channel setup [--token-file <path>] [--profile <name>] [--audience <name>] [--person <id>]";
+export const setupFallback = (fallback: string): string => ` (empty: ${fallback})`;
+export const yes = "Yes";
+export const no = "No";
 
 export function reloaded(changed: boolean): string {
   return changed ? "The configuration was read again." : "The configuration is as it was.";

@@ -19,6 +19,7 @@ import { EXIT } from "../exit-codes.ts";
 import { clean, hang } from "../layout.ts";
 import { Prompter, Stopped } from "../prompts.ts";
 import { configText, withPairing, writeConfig, type Change } from "../setup/config-change.ts";
+import { asDialog } from "../setup/dialog.ts";
 import { prepareTokenFile } from "../setup/token-file.ts";
 import { howToPair, noticeLine, placeLine } from "../setup/words.ts";
 import { existing } from "./server.ts";
@@ -34,15 +35,19 @@ interface Options {
   readonly tokenFile: string | null;
   readonly apiRoot: string | null;
   readonly yes: boolean;
+  /** Another program shows the questions; a token is not asked then. */
+  readonly dialog: boolean;
 }
 
 export async function setupTelegram(
-  context: Context,
+  given: Context,
   _args: string[],
-  given: Record<string, unknown>,
+  options: Record<string, unknown>,
 ): Promise<number | void> {
+  const dialog = options["dialog"] === true;
+  const { context, prompter } = dialog ? asDialog(given) : { context: given, prompter: new Prompter(given.io) };
   try {
-    await pairTelegram(context, optionsOf(given));
+    await pairTelegram(context, prompter, { ...optionsOf(options), dialog });
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     context.io.err("\nStopped. The configuration was not changed.\n");
@@ -50,13 +55,12 @@ export async function setupTelegram(
   }
 }
 
-async function pairTelegram(context: Context, options: Options): Promise<void> {
+async function pairTelegram(context: Context, prompter: Prompter, options: Options): Promise<void> {
   const { audience, profile } = options;
   const home = resolveHome(context.home);
   const path = join(home, "config.json");
   const before = configText(path);
   const config = before === null ? null : parseConfig(before, path);
-  const prompter = new Prompter(context.io);
   const tokenFile = await chooseTokenFile(home, config?.telegramProfiles[profile]?.tokenFile, options, prompter);
   const known = Object.entries(config?.telegramProfiles ?? {}).find(([, entry]) => entry.tokenFile === tokenFile);
   if (known !== undefined && known[0] !== profile) {
@@ -66,7 +70,8 @@ async function pairTelegram(context: Context, options: Options): Promise<void> {
   }
   await refuseBesideServer(home, `telegram:${profile}`);
   mkdirSync(home, { recursive: true, mode: 0o700 });
-  if (await prepareTokenFile(tokenFile, options.yes ? null : prompter)) say(context, `Written: ${tokenFile} (0600).`);
+  if (await prepareTokenFile(tokenFile, options.yes || options.dialog ? null : prompter))
+    say(context, `Written: ${tokenFile} (0600).`);
 
   const part: Part = startPart("adapters/telegram/setup/main.js", fromSetupSchema);
   try {
@@ -82,6 +87,7 @@ async function pairTelegram(context: Context, options: Options): Promise<void> {
     for (const line of howToPair(bot, shownCode(code), code)) say(context, line);
     part.send({ type: "pair", code, keepUpdates: known !== undefined });
     const { moved, paired } = await waitForCode(context, part);
+    prompter.step();
     const place = moved.get(paired.place.id) ?? paired.place.id;
     const pairing = {
       profile,
@@ -129,7 +135,7 @@ function say(context: Context, text: string): void {
   else context.lines(lines);
 }
 
-function optionsOf(given: Record<string, unknown>): Options {
+function optionsOf(given: Record<string, unknown>): Omit<Options, "dialog"> {
   const text = (name: string): string | null => (typeof given[name] === "string" ? given[name] : null);
   const named = (name: string, fallback: string | null): string | null => {
     const value = text(name) ?? fallback;

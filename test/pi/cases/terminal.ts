@@ -1,5 +1,7 @@
 /** Decisions in Pi's terminal beside Telegram: what one answers, the other shows. */
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { startStandIn } from "../../harness/index.ts";
 import { hasTmux, Screen } from "../sessions/tmux.ts";
 import { inWorld, type WorldOptions } from "../sessions/world.ts";
@@ -50,6 +52,55 @@ const cases: readonly Case[] = [
             ["approve", "remote"],
             ["replan", "local"],
           ]);
+        });
+      } finally {
+        await outer.close();
+      }
+    },
+  },
+  {
+    name: "a bot is set up with Pi's dialogs: the code comes from the phone, what is confirmed is written, and the server uses it at once",
+    model: obliging,
+    run: async (stage) => {
+      const outer = new Scope();
+      try {
+        const standIn = await startStandIn(outer);
+        await inWorld(stage, {}, async ({ client, home, scope }) => {
+          const phone = standIn.phone();
+          const tokenFile = join(home.dir, "token-given");
+          writeFileSync(tokenFile, `${standIn.token}\n`, { mode: 0o600 });
+          const before = readFileSync(join(home.dir, "config.json"), "utf8");
+          const screen = new Screen(scope, { stage, home });
+          await screen.shows(/mock-1/);
+          screen.type(`/workflow-channel setup --api-root ${standIn.url}`);
+          await screen.shows(/File with the bot token/);
+          // Left with Escape: it ends, and may be begun again.
+          screen.press("Escape");
+          await screen.shows(/The configuration was not changed/);
+          screen.type(`/workflow-channel setup --yes`);
+          await screen.shows(/Use it as: \/workflow-channel setup/);
+          // Or by its word, while nothing is asked.
+          screen.type(`/workflow-channel setup --api-root ${standIn.url} --token-file ${tokenFile}`);
+          await screen.shows(/this code to the bot/);
+          screen.type("/workflow-channel setup stop");
+          await screen.shows(/The set-up was ended/);
+          screen.type(`/workflow-channel setup --api-root ${standIn.url} --person ann --audience phones`);
+          await screen.shows(/File with the bot token/);
+          screen.type(tokenFile);
+          const [, code = ""] = await screen.shows(/this code to the bot: (\S+)/);
+          // Pi can be used while the code is waited for.
+          screen.type("/workflow-channel status");
+          await screen.shows(/pi: ready as Pi/);
+          assert.ok(screen.read().includes(code), "the code is shown no longer");
+          await phone.say(code);
+          await screen.shows(/Is that right\?/);
+          assert.equal(readFileSync(join(home.dir, "config.json"), "utf8"), before);
+          screen.press("Down", "Enter");
+          await screen.shows(/The running server uses it already/);
+          assert.match((await phone.waitForMessage("Holdpoint is connected")).text, /phones/);
+          const { channels } = await client.call("channel.status", {});
+          assert.ok(channels.some(({ channel }) => channel === "telegram:default"));
+          assert.ok(!screen.read().includes(standIn.token));
         });
       } finally {
         await outer.close();

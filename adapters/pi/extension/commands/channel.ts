@@ -3,11 +3,11 @@ import { piCommands as words } from "../../../../renderers/text/en.ts";
 import { clean } from "../../../../renderers/terminal/layout.ts";
 import { certainty, effectTitle } from "../../../../renderers/text/en/story.ts";
 import { when } from "../../../../renderers/terminal/times.ts";
-import { product } from "../../../../src/contracts/product.ts";
 import type { ChannelStatus } from "../../../../src/contracts/protocol/operations.ts";
 import { Refusal } from "../actions.ts";
 import { takeWord } from "../answer/plan.ts";
 import type { Command } from "./request.ts";
+import { setupProgram } from "./setup.ts";
 
 const RECOVER = ["confirm", "retry"] as const;
 
@@ -17,7 +17,10 @@ export const CHANNEL_WORDS: Readonly<Record<string, Command>> = {
     const lines = channels.length === 0 ? [words.noChannels] : channels.flatMap(channelLines);
     return [...lines, ...troubles().map((one) => words.trouble(clean(one)))].join("\n");
   },
-  setup: () => Promise.resolve(words.setUp(`node ${product().installPath}/dist/src/cli/main.js setup telegram`)),
+  setup: ({ context, line }, { setup }) =>
+    Promise.resolve(
+      context.mode === "tui" ? setup.begin(line, context) : words.setUp(`node ${setupProgram()} setup telegram`),
+    ),
   reload: async (_request, { service }) => {
     const { error, loaded } = await service.call("server.reload", {});
     return error === null ? words.reloaded(loaded) : `${clean(error.message)} ${clean(error.remedy)} (${error.code})`;

@@ -3,6 +3,7 @@ import type { Actions } from "../actions.ts";
 import type { Answering } from "../answer/answering.ts";
 import type { InputSource, PiContext } from "../pi-api.ts";
 import type { Service } from "../service.ts";
+import type { Setup } from "./setup.ts";
 import { Refusal } from "../actions.ts";
 import { piCommands as words } from "../../../../renderers/text/en.ts";
 import type { JsonValue } from "../../../../src/contracts/protocol/shared.ts";
@@ -19,6 +20,7 @@ export interface CommandTools {
   readonly service: Pick<Service, "call">;
   readonly actions: Actions;
   readonly answering: Answering;
+  readonly setup: Setup;
   /** Errors of the extension itself. */
   readonly troubles: () => readonly string[];
   /** Parts with the view that the session's ended run is in. */
