@@ -14,6 +14,11 @@ export function preciseTime(at: number): string {
   return `${clockTime(at)}.${String(((at % 1_000) + 1_000) % 1_000).padStart(3, "0")}`;
 }
 
+/** `12:03:05` on the day of `now`, else with the day: a look may be days away. */
+export function dayTime(at: number, now: number): string {
+  return new Date(at).toDateString() === new Date(now).toDateString() ? clockTime(at) : when(at, now);
+}
+
 /** `Mon 30 Nov 12:03 UTC`; with the year where it is not the year of `now`. */
 export function when(at: number, now = Date.now()): string {
   const year = new Date(at).getFullYear() === new Date(now).getFullYear() ? "" : ` ${new Date(at).getFullYear()}`;

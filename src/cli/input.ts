@@ -47,7 +47,10 @@ export async function readAnswer(given: string, what: string, io: Io): Promise<J
 }
 
 async function textOf(given: string, what: string, io: Io): Promise<{ text: string; source: string }> {
-  if (given === "-") return { text: await readAll(io.stdin), source: "Standard input" };
+  if (given === "-") {
+    if (io.stdin.isTTY === true) io.err(`Reading ${what} from the terminal; Ctrl-D on a line of its own ends it.\n`);
+    return { text: await readAll(io.stdin), source: "Standard input" };
+  }
   if (!given.startsWith("@")) return { text: given, source: `The value of ${what}` };
   const path = given.slice(1);
   try {

@@ -240,7 +240,7 @@ export function parseConfig(text: string, where: string): Config {
   let value: unknown;
   try {
     // Some editors begin a file with a byte order mark.
-    value = parseJsonText(text.replace(/^\ufeff/, ""));
+    value = parseJsonText(text);
   } catch (error) {
     throw new HoldpointError("configInvalid", `${where} is not valid JSON: ${messageOf(error)}`, {
       remedy:

@@ -5,11 +5,12 @@
 import { messageOf } from "./errors.ts";
 
 /**
- * Parses a text.
+ * Parses a text. A byte order mark at its beginning, which some editors and shells write, is left out.
  *
  * @throws Error whose message tells what is wrong, with line and column (both from 1) where the place is known.
  */
-export function parseJsonText(text: string): unknown {
+export function parseJsonText(given: string): unknown {
+  const text = given.startsWith("\ufeff") ? given.slice(1) : given;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,13 +1,14 @@
 // The pull request manager of docs/examples as its user has it: files in a project, the command line, a phone, and a code host whose
 // answers get lost.
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { ResourceDetail } from "../../src/contracts/protocol/resource-operations.ts";
 import { CodeHost } from "../fixtures/code-host.ts";
-import { Scope } from "../harness/index.ts";
+import { EXIT } from "../../src/cli/exit-codes.ts";
+import { Scope, type CliResult } from "../harness/index.ts";
 import { Stage, until } from "./stage.ts";
 
 const scope = new Scope();
@@ -81,4 +82,51 @@ test("a pull request is repaired, approved on a phone, and merged once at the ap
   expect(other.code).toBe(5);
   expect((await stage.cli(["delete", "pull-request", "shop#7"], { cwd: project })).stdout).toContain("is deleted");
   expect((await stage.cli(["state", "verify"])).code).toBe(0);
+});
+
+describe("what is wanted", () => {
+  const apply = (spec: string, stdin?: string): Promise<CliResult> =>
+    stage.cli(["apply", "pull-request", "shop#8", spec], { cwd: project, ...(stdin === undefined ? {} : { stdin }) });
+  const wanted = (number: number): string =>
+    `${JSON.stringify({ api: host.url, repository: "shop", number }, null, 2)}\n`;
+
+  test("can come from a file and from standard input; the same once more changes nothing", async () => {
+    writeFileSync(join(project, "wanted.json"), `\ufeff${wanted(8)}`);
+    expect(await apply("@wanted.json")).toMatchObject({ code: 0, stdout: expect.stringContaining("generation 1") });
+    expect(await apply("-", wanted(8))).toMatchObject({ code: 0, stdout: expect.stringContaining("generation 1") });
+    expect(await apply("-", wanted(9))).toMatchObject({ code: 0, stdout: expect.stringContaining("generation 2") });
+    const { resource } = await stage.client.call("resourceManager.get", { ...ref(), key: "shop#8" });
+    expect(resource.spec).toEqual({ api: host.url, repository: "shop", number: 9 });
+  });
+
+  test.each([
+    [
+      EXIT.usage,
+      "a file that is not there",
+      "@nowhere.json",
+      undefined,
+      "nowhere.json cannot be read",
+      "Check the path after @.",
+    ],
+    [
+      EXIT.usage,
+      "nothing on standard input",
+      "-",
+      "",
+      "Standard input is not valid JSON",
+      "Give JSON, the name of a file",
+    ],
+    [EXIT.usage, "JSON that ends too early", "-", '{"api":\n  "x"', "line 2", "Give JSON, the name of a file"],
+    [EXIT.usage, "a key that stands twice", '{"number":1,"number":2}', undefined, '"number" stands twice', "Give JSON"],
+    [EXIT.workflow, "what the manager's own schema refuses", '{"number":"seven"}', undefined, "number", ""],
+  ])("%j: %s is refused with its reason, and nothing changes", async ({ code }, _what, spec, stdin, reason, remedy) => {
+    const before = await stage.client.call("resourceManager.get", { ...ref(), key: "shop#8" });
+    const refused = await apply(spec, stdin);
+    expect(refused.code).toBe(code);
+    expect(refused.stdout).toBe("");
+    expect(refused.stderr.replace(/\s+/g, " ")).toContain(reason);
+    expect(refused.stderr.replace(/\s+/g, " ")).toContain(remedy);
+    const after = await stage.client.call("resourceManager.get", { ...ref(), key: "shop#8" });
+    expect(after.resource.metadata.generation).toBe(before.resource.metadata.generation);
+  });
 });

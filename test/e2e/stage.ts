@@ -247,7 +247,7 @@ export class Stage {
     }, what);
   }
 
-  cli(args: readonly string[], options: { cwd?: string } = {}): Promise<CliResult> {
+  cli(args: readonly string[], options: { cwd?: string; stdin?: string } = {}): Promise<CliResult> {
     return runCli(this.scope, ["--home", this.home.dir, ...args], options);
   }
 

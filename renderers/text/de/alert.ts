@@ -13,13 +13,13 @@ import { inert } from "../../../src/contracts/decision/inert.ts";
 import { ALERT, MONITOR } from "../../../src/contracts/limits.ts";
 import { fitting, GLYPH, glyphOf, isReport, markOf, OVER, subjectOf, worst, type Kind, type Member } from "../shape.ts";
 import { clock, day } from "../en/time.ts";
-import { CUT, short, upperFirst } from "../en/words.ts";
+import { CUT, many, short, upperFirst } from "../en/words.ts";
 import type { Phrase } from "../phrase.ts";
 import { originLine } from "./card.ts";
 import { findingPhrase } from "./findings.ts";
 import { notificationGlyph } from "./notification.ts";
 import { duration, durationAfter } from "./time.ts";
-import { byName, many, quote } from "./words.ts";
+import { byName, quote } from "./words.ts";
 
 const CONDITION: Readonly<Record<Condition, { readonly is: string; readonly was: string; readonly over: string }>> = {
   down: { is: "ist ausgefallen", was: "war ausgefallen", over: "ist wieder da" },

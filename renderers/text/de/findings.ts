@@ -2,10 +2,10 @@
 
 import type { Finding } from "../../../src/contracts/monitor/finding.ts";
 import { day } from "../en/time.ts";
-import { short } from "../en/words.ts";
+import { many, short } from "../en/words.ts";
 import type { Phrase } from "../phrase.ts";
 import { durationAfter } from "./time.ts";
-import { many, quote } from "./words.ts";
+import { quote } from "./words.ts";
 
 const VALUE = 80;
 const value = (text: string): string => short(text, VALUE);

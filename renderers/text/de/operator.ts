@@ -11,11 +11,11 @@ import { OPERATOR } from "../../../src/contracts/limits.ts";
 import type { RunStatus } from "../../../src/contracts/run-status.ts";
 import { bullet, lines } from "../shape.ts";
 import { clock } from "../en/time.ts";
-import { CUT, sentence, short } from "../en/words.ts";
+import { CUT, many, sentence, short } from "../en/words.ts";
 import type { Phrase } from "../phrase.ts";
 import { memberLine } from "./alert.ts";
 import { findingPhrase } from "./findings.ts";
-import { byName, many, quote } from "./words.ts";
+import { byName, quote } from "./words.ts";
 
 type Reply<Code extends OperatorReply["code"]> = Extract<OperatorReply, { code: Code }>;
 type Run = Reply<"runControlled">["run"];

@@ -6,7 +6,6 @@ export const quote = (text: string, units: number = CUT.excerpt): string => `\u2
 /** "von Ann", after a space. */
 export const byName = (name: string | undefined): string => (name === undefined ? "" : ` von ${short(name, CUT.name)}`);
 export const characters = (count: number): string => `${count} Zeichen`;
-export const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
 /** "Ann", "Ann und Bea", "Ann, Bea und Cem". */
 export function list(items: readonly string[], last: "und" | "oder"): string {

@@ -14,7 +14,7 @@ import { bullet, lines } from "../shape.ts";
 import { memberLine } from "./alert.ts";
 import { findingPhrase } from "./findings.ts";
 import { clock } from "./time.ts";
-import { byName, CUT, quote, sentence, short } from "./words.ts";
+import { byName, CUT, many, quote, sentence, short } from "./words.ts";
 
 type Reply<Code extends OperatorReply["code"]> = Extract<OperatorReply, { code: Code }>;
 type Run = Reply<"runControlled">["run"];
@@ -161,8 +161,6 @@ function runLine({ run, status, title, workflow }: Run): string {
   const named = title === undefined ? "" : `, ${short(title, OPERATOR.titleUnits)}`;
   return `${short(run, CUT.run)} \u00b7 ${short(workflow, CUT.workflow)}${named}: ${STATUS[status]}`;
 }
-
-const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
 function statusPhrase(code: Reply<"serviceStatus">): Phrase {
   const { alerts = 0, channels, decisions, moreProblems, problems, runs, since } = code;

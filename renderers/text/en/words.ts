@@ -22,6 +22,7 @@ export const sentence = (text: string): string => (/[.!?\u2026]$/.test(text) ? t
 export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 export const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 export const byName = (name: string | undefined): string => (name === undefined ? "" : ` by ${short(name, CUT.name)}`);
+export const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 export const characters = (count: number): string => `${count} character${count === 1 ? "" : "s"}`;
 
 /** "Ann", "Ann and Bea", "Ann, Bea and Cem". */

@@ -2,12 +2,13 @@
  * `holdpoint monitors [show|check]`: what is watched, how it stands, and for a heartbeat the one line that its job runs.
  */
 import { findingPhrase, plain } from "../../../renderers/text/en.ts";
+import { many } from "../../../renderers/text/en/words.ts";
 import type { HoldpointClient, OperationResult } from "../../client/index.ts";
 import type { Finding } from "../../contracts/monitor/finding.ts";
 import type { Context, Paint } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { clean, hang, table } from "../layout.ts";
-import { clockTime, duration, when } from "../times.ts";
+import { dayTime, duration, when } from "../times.ts";
 
 type List = OperationResult<"monitor.list">;
 type Summary = List["monitors"][number];
@@ -37,7 +38,7 @@ export async function monitors(context: Context): Promise<void> {
     clean(monitor.name),
     standingWord(monitor),
     lastLook(monitor),
-    clockTime(monitor.nextAt),
+    dayTime(monitor.nextAt, Date.now()),
   ]);
   if (rows.length > 0) context.lines(table(columns, rows, context.width));
   for (const { name, problems } of list.invalid)
@@ -83,7 +84,8 @@ function whole(context: Context, detail: Detail): void {
   if (detail.alert) add(`An alert is open for audience ${clean(detail.audience)}.`);
   add(detail.type === "heartbeat" ? `Overdue at ${when(detail.nextAt)}.` : `Next look: ${when(detail.nextAt)}.`);
   const missed = detail.missed === 0 ? "" : `, ${detail.missed} missed while nobody could look`;
-  add(`${detail.checks} checks, ${detail.failures} failed, ${detail.alerts} alerts${missed}.`);
+  const counted = `${many(detail.checks, "check", "checks")}, ${detail.failures} failed`;
+  add(`${counted}, ${many(detail.alerts, "alert", "alerts")}${missed}.`);
   if (detail.unseen > 0) add(`Could not be looked at ${detail.unseen} times in a row.`);
   if (detail.repair !== null) add(repairText(detail.repair));
   if (detail.type === "heartbeat") beatLines(context, detail);
@@ -115,7 +117,7 @@ function standingWord({ maintenance, standing, alert }: Summary): string {
 function lastLook({ finding, lastAt, row, wanted, standing }: Summary): string {
   if (finding === null) return "none yet";
   const confirming = finding.code !== "ok" && standing === "up" && row < wanted ? ` (${row} of ${wanted})` : "";
-  return `${findingText(finding)}${confirming}${lastAt === null ? "" : `, ${clockTime(lastAt)}`}`;
+  return `${findingText(finding)}${confirming}${lastAt === null ? "" : `, ${dayTime(lastAt, Date.now())}`}`;
 }
 
 function findingText(finding: Finding): string {

@@ -4,6 +4,7 @@
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 
+import { many } from "../../../renderers/text/en/words.ts";
 import { resolveHome } from "../../client/home.ts";
 import { builtServer } from "../../client/start.ts";
 import { HoldpointError, fromErrorRecord } from "../../contracts/errors.ts";
@@ -62,16 +63,17 @@ export async function statePrune(context: Context, _args: string[], options: Rec
     context.lines(table(columns, rows, context.width));
     if (report.total > report.runs.length) context.line(`… and ${report.total - report.runs.length} more`);
   }
-  const resources = `${report.resources} deleted ${report.resources === 1 ? "resource" : "resources"}`;
+  const resources = many(report.resources, "deleted resource", "deleted resources");
+  const runs = many(report.total, "run", "runs");
+  const alerts = many(report.alerts, "alert", "alerts");
+  const stay = many(report.kept, "run stays", "runs stay");
   if (report.applied) {
-    context.line(
-      `Deleted ${report.total} runs, ${resources} and ${report.alerts} alerts with everything that belongs to them; ${report.kept} runs stay.`,
-    );
+    context.line(`Deleted ${runs}, ${resources} and ${alerts} with everything that belongs to them; ${stay}.`);
     context.line(`They are in ${clean(backup ?? "")}.`);
     return;
   }
-  context.line(`${report.total} runs ended before ${when(before)} and are not needed; ${report.kept} stay.`);
-  if (report.alerts > 0) context.line(`${report.alerts} alerts were over by then.`);
+  context.line(`Ended before ${when(before)} and not needed: ${runs}; ${stay}.`);
+  if (report.alerts > 0) context.line(`Over by then: ${alerts}.`);
   if (report.resources > 0) context.line(`The rows of ${resources} can go as well.`);
   if (report.total + report.alerts + report.resources > 0)
     context.line("Nothing was deleted. To delete them, stop the server and add --apply --backup <file>.");
