@@ -4,7 +4,7 @@ import { sendPart } from "../../adapters/telegram/send.ts";
 import { partCount } from "../../adapters/telegram/message.ts";
 import type { Sim } from "../../adapters/telegram/sim/types.ts";
 import type { AlertModel } from "../../src/contracts/alert.ts";
-import type { CardState } from "../../src/contracts/decision/card.ts";
+import type { CardModel, CardState } from "../../src/contracts/decision/card.ts";
 import type { ReplyCode } from "../../src/contracts/decision/codes.ts";
 import type { MessageContent, Perform } from "../../src/contracts/protocol/channel.ts";
 import { exampleCard, HOUR, NOON } from "../decision/examples.ts";
@@ -120,6 +120,21 @@ const long = exampleCard({
     ],
   },
 });
+
+/** What an author writes is in the author's language; only the rest is the reader's. */
+const GERMAN_WORDS = {
+  choices: { approve: { label: "Freigeben" }, stop: { label: "Ablehnen" } },
+  presentation: {
+    schema: "holdpoint.decision-presentation.v1",
+    summary: "shop-api 4.12.0 f\u00fcr den Laden",
+    blocks: [
+      {
+        kind: "bullets",
+        items: ["Drei Migrationen, alle umkehrbar", "Schl\u00fcssel des Zwischenspeichers umbenannt"],
+      },
+    ],
+  },
+};
 
 export const SCENES: readonly Scene[] = [
   {
@@ -337,6 +352,54 @@ export const SCENES: readonly Scene[] = [
       }));
       chat.at(NOON + HOUR);
       await chat.post(alert({ kind: "digest", members, from: NOON + HOUR, at: NOON + HOUR }, ids));
+    },
+  },
+  {
+    name: "german",
+    alt: "In German: a card that waits, one with its verdict and the end of the run, an alert and a list of two",
+    width: 450,
+    height: 1_170,
+    async play(chat) {
+      const german = (changes: Record<string, unknown> = {}): CardModel => ({
+        ...exampleCard({ ...GERMAN_WORDS, ...changes }),
+        language: "de",
+      });
+      chat.at(NOON);
+      const first = await chat.post(asked(PENDING, german({ title: "shop-api 4.12.0 ausliefern?" })));
+      chat.at(NOON + 40 * MINUTE);
+      const status = { ...APPROVED.status, label: "Freigeben" } as CardState["status"];
+      await chat.edit(first, settled({ ...APPROVED, status }, german({ title: "shop-api 4.12.0 ausliefern?" })));
+      await chat.post(asked(PENDING, german({ title: "shop-api zur\u00fccknehmen?" })));
+      const name = { severity: "critical", subject: "shop.example", condition: "down", title: null } as const;
+      const alert = { timeZone: "Europe/Berlin", language: "de", kind: "alert" } as const;
+      const ids = { acknowledge: "t-ack", snooze: "t-snooze" };
+      const at = NOON + 50 * MINUTE;
+      const lines = ["503 statt 200"];
+      const origin = { kind: "monitor", name: "shop-health" } as const;
+      const open = {
+        kind: "card",
+        ...name,
+        lines,
+        origin,
+        since: at,
+        at,
+        seen: 1,
+        state: "open",
+        holds: true,
+      } as const;
+      await chat.post({ ...alert, alert: { ...open, changes: 1 }, tokens: ids });
+      const members = ["api", "mail"].map((subject) => ({
+        ...name,
+        subject: `${subject}.example`,
+        state: "open" as const,
+        acknowledged: subject === "mail",
+      }));
+      chat.at(NOON + HOUR);
+      await chat.post({
+        ...alert,
+        alert: { kind: "digest", members, from: NOON + HOUR, at: NOON + HOUR },
+        tokens: ids,
+      });
     },
   },
   {
