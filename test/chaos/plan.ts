@@ -50,8 +50,6 @@ export interface Turn {
   readonly kills: readonly Kill[];
   /** So much work is let happen before the deaths: looks at the world. */
   readonly killAfter: number;
-  /** Another program polls with the bot's token as long as the turn lasts. */
-  readonly rival: boolean;
   /** Connections that hang and answers that are held end now. */
   readonly release: boolean;
   readonly advanceMs: number;
@@ -77,7 +75,6 @@ export function* turnsOf(seed: number, amount: Amount): Generator<Turn, never> {
       kills,
       killAfter: random.between(0, 3),
       release: random.chance(0.3),
-      rival: random.chance(0.08),
       advanceMs: random.between(1, 12) * 1_000,
     };
   }

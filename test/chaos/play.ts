@@ -69,9 +69,6 @@ export async function playChaos(
   }
 }
 
-/** The pause after a 409 is real time; a minute of it would be most of the run. */
-const QUICK = { HOLDPOINT_TEST_SETTINGS: JSON.stringify({ conflictWaitMs: 200 }) };
-
 class Chaos {
   readonly #seed: number;
   readonly #amount: Amount;
@@ -84,7 +81,6 @@ class Chaos {
   #client: HoldpointClient | null = null;
   #started = 0;
   #kills = 0;
-  #rivals = 0;
   #calls = 0;
   #turns = 0;
   readonly #problems: Violation[] = [];
@@ -150,7 +146,7 @@ class Chaos {
       ),
     });
     const clock = testClock(home);
-    const server = await startServer(scope, home, { env: { ...clock.env(), ...QUICK } });
+    const server = await startServer(scope, home, { env: clock.env() });
     return new Chaos({ amount, clock, home, say, seed, server, sim });
   }
 
@@ -178,28 +174,7 @@ class Chaos {
     return runs.every(({ finishedAt }) => finishedAt !== null);
   }
 
-  async #turn(turn: Turn): Promise<void> {
-    if (!turn.rival) return this.#disturb(turn);
-    this.#rivals += 1;
-    let over = false;
-    const url = `${this.#sim.url}/bot${this.#sim.token}/getUpdates?timeout=1`;
-    const polling = (async () => {
-      // It confirms nothing, and what it is answered, faults included, is its own.
-      while (!over)
-        await fetch(url).then(
-          (answer) => answer.text(),
-          () => sleep(LOOK_MS),
-        );
-    })();
-    try {
-      await this.#disturb(turn);
-    } finally {
-      over = true;
-      await polling;
-    }
-  }
-
-  async #disturb({ advanceMs, faults, killAfter, kills, release, starts }: Turn): Promise<void> {
+  async #turn({ advanceMs, faults, killAfter, kills, release, starts }: Turn): Promise<void> {
     const { faults: book } = this.#sim;
     if (release) book.clear();
     for (const spec of faults) book.add(spec);
@@ -244,7 +219,7 @@ class Chaos {
     }
     this.#kills += 1;
     await this.#server.kill();
-    this.#server = await this.#server.restart({ env: { ...this.#clock.env(), ...QUICK } });
+    this.#server = await this.#server.restart({ env: this.#clock.env() });
   }
 
   /** Lets what can be sent at this moment be sent, for as long as `ms` of real time. */
@@ -327,7 +302,7 @@ class Chaos {
   }
 
   #hits(): number {
-    return this.#sim.faults.list().reduce((sum, { hits }) => sum + hits, this.#rivals);
+    return this.#sim.faults.list().reduce((sum, { hits }) => sum + hits, 0);
   }
 
   /** One operation, repeated with the same key over the death of the server, as a client that heard no answer does. */
