@@ -53,6 +53,8 @@ export interface CoreOptions {
   readonly config: Config;
   /** Further channels (test adapters). */
   readonly extraChannels?: readonly ChannelSpec[];
+  /** Laid over the settings of each configured channel (tests). */
+  readonly channelSettings?: Readonly<Record<string, unknown>>;
   /** Left out: a child process. */
   readonly prober?: Prober;
   readonly serverId: string;
@@ -406,7 +408,8 @@ export class ServerCore {
   }
 
   #specs(): ChannelSpec[] {
-    return [...channelSpecs(this.#config), ...this.pi.specs(), ...(this.options.extraChannels ?? [])];
+    const { channelSettings = {}, extraChannels = [] } = this.options;
+    return [...channelSpecs(this.#config, channelSettings), ...this.pi.specs(), ...extraChannels];
   }
 
   async #begin(silentSince: number | null, otherProduct: boolean): Promise<void> {

@@ -102,6 +102,7 @@ async function main(): Promise<void> {
     config,
     loadConfig: () => loadConfig(home),
     extraChannels: seams.channels,
+    channelSettings: seams.settings,
     serverId: randomUUID(),
     pid: process.pid,
     startIdentity: startIdentity(process.pid) ?? "unknown",

@@ -28,13 +28,13 @@ export interface ChannelSpec {
   readonly languages?: Readonly<Record<string, Language>>;
 }
 
-/** The channels that a configuration asks for. */
-export function channelSpecs(config: Config): ChannelSpec[] {
+/** The channels that a configuration asks for; `settings` beyond what it says. */
+export function channelSpecs(config: Config, settings: Readonly<Record<string, unknown>> = {}): ChannelSpec[] {
   return Object.entries(config.telegramProfiles).map(([profile, entry]) => ({
     channelId: `telegram:${profile}`,
     kind: "telegram",
     profile,
-    settings: { apiRoot: entry.apiRoot },
+    settings: { apiRoot: entry.apiRoot, ...settings },
     tokenFile: entry.tokenFile,
     places: entry.allowedChatIds,
     languages: languagesOf(config, `telegram:${profile}`, entry.allowedChatIds),

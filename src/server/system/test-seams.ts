@@ -16,10 +16,12 @@ export interface TestSeams {
   readonly childFault: ChildFault | null;
   readonly adapterEntries: Readonly<Record<string, string>>;
   readonly channels: readonly ChannelSpec[];
+  /** Laid over the settings of each Telegram channel: its pauses are real time, also under the controlled clock. */
+  readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads `HOLDPOINT_TEST_CLOCK`, `HOLDPOINT_FAULT`, `HOLDPOINT_FAULT_CHILD` and `HOLDPOINT_TEST_ADAPTER`; throws `testSeamRefused`
+ * Reads `HOLDPOINT_TEST_CLOCK`, `HOLDPOINT_FAULT`, `HOLDPOINT_FAULT_CHILD`, `HOLDPOINT_TEST_ADAPTER` and `HOLDPOINT_TEST_SETTINGS`; throws `testSeamRefused`
  * outside a loopback set-up. Both faults may name several points, separated by spaces; each is told in the file of `HOLDPOINT_FAULT_TOLD`. `onChildKill` is told when the seam has killed a child.
  */
 export function testSeams(
@@ -31,7 +33,8 @@ export function testSeams(
   const fault = env["HOLDPOINT_FAULT"];
   const child = env["HOLDPOINT_FAULT_CHILD"];
   const adapter = env["HOLDPOINT_TEST_ADAPTER"];
-  if (clock || fault || child || adapter) {
+  const settings = env["HOLDPOINT_TEST_SETTINGS"];
+  if (clock || fault || child || adapter || settings) {
     for (const [profile, { apiRoot }] of Object.entries(config.telegramProfiles)) {
       if (!isLoopback(apiRoot)) {
         throw new HoldpointError(
@@ -59,6 +62,7 @@ export function testSeams(
           }),
     adapterEntries: extra ? { [extra.kind]: extra.entry } : {},
     channels: extra?.channels ?? [],
+    settings: settings ? (JSON.parse(settings) as Record<string, unknown>) : {},
   };
 }
 
