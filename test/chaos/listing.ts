@@ -6,7 +6,7 @@ import { visibleMessages, type LedgerMessage, type SimState } from "../../adapte
 import type { OperationPayload } from "../../src/client/index.ts";
 import type { OperationName, OperationResult } from "../../src/contracts/protocol/operations.ts";
 import { liveButtons } from "../harness/index.ts";
-import { readFacts } from "./facts.ts";
+import { readFacts, type MessageFact } from "./facts.ts";
 import type { Listing } from "./invariants.ts";
 import { nameIn } from "./people.ts";
 
@@ -50,6 +50,15 @@ function pressable(ledger: SimState, name: string | undefined): number {
   ).length;
 }
 
+/** Whether what a chat shows may be this message: by the name in it; a question for text and the answer to a command name nothing. */
+export function looksLike({ about, type }: MessageFact, shown: LedgerMessage): boolean {
+  const name = nameIn((shown.versions[0] ?? shown).text);
+  if (type === "reply.promptText" || shown.forceReply !== undefined)
+    return type === "reply.promptText" && shown.forceReply !== undefined;
+  if (name === undefined && type.startsWith("reply.")) return true;
+  return about.some((title) => nameIn(title) === name);
+}
+
 /** Every message in doubt is confirmed with its place when it is there, and sent again when it is not. */
 export async function settleDoubts(database: string, ledger: SimState, call: Call): Promise<number> {
   const { effects } = await call("effect.list", { all: false });
@@ -61,9 +70,7 @@ export async function settleDoubts(database: string, ledger: SimState, call: Cal
     const message = facts.messages.find((row) => row.shortId === shortId);
     if (message === undefined) continue;
     const isIt = (shown: LedgerMessage): boolean =>
-      shown.from === "bot" &&
-      !known.has(`${shown.chatId}:${shown.id}`) &&
-      message.about.some((title) => nameIn(title) === nameIn((shown.versions[0] ?? shown).text));
+      shown.from === "bot" && !known.has(`${shown.chatId}:${shown.id}`) && looksLike(message, shown);
     const found = visibleMessages(ledger, Number(message.place)).find(isIt);
     if (found !== undefined) known.add(`${found.chatId}:${found.id}`);
     const over = facts.decisions.some(({ status, title }) => status !== "pending" && message.about.includes(title));

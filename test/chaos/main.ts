@@ -1,7 +1,7 @@
 /**
  * `npm run chaos`: 500 decisions and 2,000 alerts over sixteen chats while the stand-in drops, delays, refuses and garbles, and server and adapter are
  * killed; then everything is judged (invariants.ts). `--seed <n>` repeats the order of faults, `--short` plays little, `--keep <folder>` leaves the home and the ledger there, `--json` ends with one
- * object on stdout: `decisions`, `alerts`, `kills`, `faults`, `violations`. Exit code 1 when something was violated.
+ * object on stdout: `decisions`, `alerts`, `kills`, `faults`, `conflicts`, `violations`. Exit code 1 when something was violated.
  */
 import { parseArgs } from "node:util";
 

@@ -52,6 +52,8 @@ export interface Turn {
   readonly killAfter: number;
   /** Connections that hang and answers that are held end now. */
   readonly release: boolean;
+  /** Another program polls with the same token: a poll that is held ends with 409, and the next one meets it too. */
+  readonly rival: boolean;
   readonly advanceMs: number;
 }
 
@@ -62,6 +64,8 @@ export function* turnsOf(seed: number, amount: Amount): Generator<Turn, never> {
   const random = randomOf(seed);
   // So that everything has begun when two thirds are over.
   const each = Math.ceil(amount.runs / Math.max(1, Math.floor((amount.turns * 2) / 3)));
+  // Turns for which another program goes on polling; some fights are long enough to be told of, most are not.
+  let rival = 0;
   for (let left = amount.runs; ;) {
     const starts = Math.min(left, random.between(0, each * 2));
     left -= starts;
@@ -69,12 +73,14 @@ export function* turnsOf(seed: number, amount: Amount): Generator<Turn, never> {
     const kills: Kill[] = [];
     if (random.chance(0.16)) kills.push("server");
     if (random.chance(0.22)) kills.push("adapter");
+    rival = rival > 0 ? rival - 1 : random.chance(0.1) ? random.between(1, 8) : 0;
     yield {
       starts,
       faults,
       kills,
       killAfter: random.between(0, 3),
       release: random.chance(0.3),
+      rival: rival > 0,
       advanceMs: random.between(1, 12) * 1_000,
     };
   }

@@ -40,6 +40,8 @@ export interface ChaosReport {
   readonly kills: number;
   /** Requests that a fault touched. */
   readonly faults: number;
+  /** Polls among them that ended because another program polled. */
+  readonly conflicts: number;
   readonly turns: number;
   /** What was listed with its cause ten minutes after the last fault. */
   readonly listed: number;
@@ -50,6 +52,8 @@ export interface ChaosReport {
 const LOOK_MS = 15;
 /** Real time that a turn gives its work. Nothing is lost when it is too short: the next turn goes on. */
 const TURN_MS = 250;
+/** The pause after a 409, which the controlled clock does not shorten: a turn, more or less, instead of 55 s. */
+const SETTINGS = JSON.stringify({ conflictWaitMs: 200 });
 const CALM_MS = 10 * 60_000;
 /** After the ten minutes: rounds of people and operator until all is over. */
 const LAST_ROUNDS = 150;
@@ -82,6 +86,8 @@ class Chaos {
   #started = 0;
   #kills = 0;
   #calls = 0;
+  /** Held polls that another program ended. */
+  #ousted = 0;
   #turns = 0;
   readonly #problems: Violation[] = [];
 
@@ -146,7 +152,7 @@ class Chaos {
       ),
     });
     const clock = testClock(home);
-    const server = await startServer(scope, home, { env: clock.env() });
+    const server = await startServer(scope, home, { env: envOf(clock) });
     return new Chaos({ amount, clock, home, say, seed, server, sim });
   }
 
@@ -174,16 +180,24 @@ class Chaos {
     return runs.every(({ finishedAt }) => finishedAt !== null);
   }
 
-  async #turn({ advanceMs, faults, killAfter, kills, release, starts }: Turn): Promise<void> {
+  async #turn({ advanceMs, faults, killAfter, kills, release, rival, starts }: Turn): Promise<void> {
     const { faults: book } = this.#sim;
     if (release) book.clear();
     for (const spec of faults) book.add(spec);
+    if (rival) this.#rival();
     await this.#start(starts);
     if (this.#press(0.5) === 0) this.#people.murmur();
     for (let looks = 0; looks < killAfter; looks += 1) await sleep(LOOK_MS);
     for (const kill of kills) await this.#kill(kill);
     await this.#quiet(TURN_MS);
     await this.#pass(advanceMs);
+  }
+
+  /** Another program polls: it ends a poll that is held, and is still there when the next one comes. */
+  #rival(): void {
+    const { faults, server } = this.#sim;
+    if (server.otherPoller()) this.#ousted += 1;
+    faults.add({ kind: "conflict", method: "getUpdates" });
   }
 
   #press(decides: number): number {
@@ -219,7 +233,7 @@ class Chaos {
     }
     this.#kills += 1;
     await this.#server.kill();
-    this.#server = await this.#server.restart({ env: this.#clock.env() });
+    this.#server = await this.#server.restart({ env: envOf(this.#clock) });
   }
 
   /** Lets what can be sent at this moment be sent, for as long as `ms` of real time. */
@@ -282,6 +296,7 @@ class Chaos {
       alerts: facts.alerts.length,
       kills: this.#kills,
       faults: this.#hits(),
+      conflicts: this.#conflicts(),
       turns: this.#turns,
       listed: listing.effects.length,
       violations: [
@@ -302,7 +317,11 @@ class Chaos {
   }
 
   #hits(): number {
-    return this.#sim.faults.list().reduce((sum, { hits }) => sum + hits, 0);
+    return this.#ousted + hitsOf(this.#sim.faults.list());
+  }
+
+  #conflicts(): number {
+    return this.#ousted + hitsOf(this.#sim.faults.list().filter(({ spec }) => spec.kind === "conflict"));
   }
 
   /** One operation, repeated with the same key over the death of the server, as a client that heard no answer does. */
@@ -317,6 +336,14 @@ class Chaos {
       }
     }
   }
+}
+
+function envOf(clock: TestClock): NodeJS.ProcessEnv {
+  return { ...clock.env(), HOLDPOINT_TEST_SETTINGS: SETTINGS };
+}
+
+function hitsOf(faults: readonly { readonly hits: number }[]): number {
+  return faults.reduce((sum, { hits }) => sum + hits, 0);
 }
 
 function memberOf(run: number): Member {
