@@ -25,14 +25,15 @@ afterAll(() => scope.close());
 /** Another program with the same token, which polls for as long as `until` takes and confirms nothing. */
 async function rivalDuring<T>(until: () => Promise<T>): Promise<T> {
   const { token, url } = stage.standIn;
-  let over = false;
+  const over = new AbortController();
   const polling = (async () => {
-    while (!over) await fetch(`${url}/bot${token}/getUpdates?timeout=1`).then((response) => response.text());
+    while (!over.signal.aborted)
+      await fetch(`${url}/bot${token}/getUpdates?timeout=1`).then((response) => response.text());
   })();
   try {
     return await until();
   } finally {
-    over = true;
+    over.abort();
     await polling;
   }
 }
