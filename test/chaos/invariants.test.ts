@@ -76,8 +76,8 @@ const copied = (text: string, effectNo: number): Evidence => {
   const second = { effectNo, place: String(CHAT), part: 1, state: "accepted", reference: `${CHAT}:3` };
   return { ...evidence, facts: { ...evidence.facts, parts: [...evidence.facts.parts, second] } };
 };
-const unclear = (evidence: Evidence, effectNo: number): Evidence => {
-  const part = { effectNo, place: String(CHAT), part: 1, state: "ambiguous", reference: null };
+const unclear = (evidence: Evidence, effectNo: number, state = "ambiguous"): Evidence => {
+  const part = { effectNo, place: String(CHAT), part: 1, state, reference: null };
   return { ...evidence, facts: { ...evidence.facts, parts: [...evidence.facts.parts, part] } };
 };
 const listed = (part: Partial<ListedEffect>): Evidence => ({
@@ -147,6 +147,8 @@ test("a copy that says so, an attempt that is unclear, a refusal on record and a
   const repeat = `${ALERT}\nPossible repeat of the message from 12:00.`;
   expect(violationsOf(copied(repeat, 2))).toEqual([]);
   expect(violationsOf(unclear(more(message(3, repeat)), 2))).toEqual([]);
+  // Somebody said that it did arrive, and not which message it is.
+  expect(violationsOf(unclear(more(message(3, repeat)), 2, "accepted"))).toEqual([]);
   const refused = facts(({ messages }) => ({
     messages: messages.map((row) => (row.effectNo === 2 ? { ...row, status: "rejected", error: "blocked" } : row)),
   }));

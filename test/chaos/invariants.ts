@@ -198,12 +198,18 @@ const indexes = new WeakMap<Facts, Index>();
 function indexed(facts: Facts): Index {
   const known = indexes.get(facts);
   if (known !== undefined) return known;
+  const byNo = new Map(facts.messages.map((message) => [message.effectNo, message]));
+  // Of a post that somebody has confirmed without its place, nobody knows which message it is either.
+  const confirmed = ({ effectNo, state }: PartFact): boolean => {
+    const message = byNo.get(effectNo);
+    return state === "accepted" && message !== undefined && isPost(message);
+  };
   const made: Index = {
     byReference: new Map(facts.parts.flatMap((part) => (part.reference === null ? [] : [[part.reference, part]]))),
-    byNo: new Map(facts.messages.map((message) => [message.effectNo, message])),
+    byNo,
     unclear: groupBy(
       facts.parts.filter(
-        ({ reference, state }) => reference === null && (state === "ambiguous" || state === "dispatching"),
+        (part) => part.reference === null && (["ambiguous", "dispatching"].includes(part.state) || confirmed(part)),
       ),
       ({ place }) => place,
     ),
