@@ -569,6 +569,8 @@ export const PI_CONNECT = {
   losses: 5,
   /** After the start of a session, before client and schemas are loaded. */
   loadAfterMs: 50,
+  /** A turn that was stopped is told of so much later: one that is stopped because the session ends is over by then. */
+  leavingMs: 300,
   /** One look whether a Node can open a database: 0.1 s when measured. */
   nodeCheckMs: 10_000,
   /** Waits between attempts, with jitter between half and whole. */

@@ -35,6 +35,8 @@ export class Session {
   readonly #early: TurnReport[] = [];
   /** The turn that was stopped because its step was over. */
   #stopped: string | undefined;
+  /** Tells of the turn that was stopped a moment ago. */
+  #settling: (() => void) | undefined;
   #loading: Promise<Backend | undefined> | undefined;
   #backend: Backend | undefined;
 
@@ -108,11 +110,13 @@ export class Session {
   }
 
   beforeAgent(event: PiEvents["before_agent_start"]): void {
+    this.#settleNow();
     if (event.messageType === "custom") this.#steps.begins(event.message);
     this.#turns.beforeStart(event);
   }
 
   agentStart(): void {
+    this.#settleNow();
     this.#standing.takenUp();
     this.#turns.start();
     this.#changed();
@@ -124,9 +128,21 @@ export class Session {
 
   agentSettled(event: PiEvents["agent_settled"], context: PiContext): void {
     this.#standing.takenUp();
-    this.#turns.settle(event, context.sessionManager);
-    this.recorder.settled();
-    this.#changed();
+    const settle = (): void => {
+      this.#turns.settle(event, context.sessionManager);
+      this.recorder.settled();
+      this.#changed();
+    };
+    if (!this.#turns.stopped(event)) return settle();
+    // Whoever leaves the session stops its turn on the way out, and has not asked for a pause: then this is never told, and the turn is lost.
+    this.#settling = settle;
+    this.life.after(PI_CONNECT.leavingMs, "turn", () => this.#settleNow());
+  }
+
+  #settleNow(): void {
+    const settle = this.#settling;
+    this.#settling = undefined;
+    settle?.();
   }
 
   /** An entry may have come: one of ours, or the first that gives the session a file. */

@@ -74,12 +74,16 @@ export class Turns {
     this.#last = messages.findLast(({ role }) => role === "assistant") ?? this.#last;
   }
 
-  settle({ aborted }: PiEvents["agent_settled"], session: PiSession): void {
+  /** Whether the turn that settles was stopped. */
+  stopped({ aborted }: PiEvents["agent_settled"]): boolean {
+    return aborted === true || this.#last?.stopReason === "aborted";
+  }
+
+  settle(event: PiEvents["agent_settled"], session: PiSession): void {
     const start = this.#open;
     if (start === undefined) return;
     this.#open = undefined;
-    const reason = this.#last?.stopReason;
-    const stop = aborted === true || reason === "aborted" ? "aborted" : reason === "error" ? "error" : "completed";
+    const stop = this.stopped(event) ? "aborted" : this.#last?.stopReason === "error" ? "error" : "completed";
     const entry = session
       .getBranch()
       .findLast(({ message, type }) => type === "message" && message?.role === "assistant");
