@@ -1,7 +1,8 @@
 /**
  * Headless agent steps against real Pi with a scripted model on the loopback: `npm run test:pi`, after `--` also `--json`,
  * `--only WORD`, `--report FILE`, `--cli CLI` (the cli.js of another Pi), `--list` (what is covered where), `--full` (also an install of
- * the packed package, a kill of each process at each stage, everything with the oldest Pi, and the soak; `--runs N`, 0 = none, `--seed N`).
+ * the packed package, kills, reloads and new sessions at each stage, everything with the oldest Pi, what loading the extension costs, and the
+ * soak; `--runs N`, 0 = none, `--seed N`; `--only extensionLoadMs` that figure alone).
  * Ends with `N passed, N failed, N skipped`; where Pi cannot run, everything is skipped, loudly.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { join } from "node:path";
 import { CASES } from "./cases/index.ts";
 import { installed as packed } from "./cases/installed.ts";
 import { installPi } from "./install.ts";
+import { extensionLoadMs } from "./load.ts";
 import { MockServer } from "./mock-model.ts";
 import { coverage } from "./coverage.ts";
 import { STAGE_CASES } from "./stages/index.ts";
@@ -35,6 +37,8 @@ const LIMIT_MS = 90_000;
 /** Cases at a time: most of a case is waiting for Pi to start, or for what was told to end. */
 const LANES = 3;
 
+/** Chooses no case. */
+const FIGURE = "extensionLoadMs";
 /** Runs of the soak. */
 const total = Number(option("--runs") ?? 200);
 const full = process.argv.includes("--full");
@@ -46,6 +50,8 @@ let passed = 0;
 let skipped = 0;
 let kills = 0;
 let soaked: SoakResult | undefined;
+/** What the extension costs a start of Pi; measured while nothing else runs. */
+let loadMs: number | undefined;
 
 if (process.argv.includes("--list")) {
   process.stdout.write(`${coverage().join("\n")}\n`);
@@ -85,6 +91,10 @@ if (installed.ok) {
     }
   };
   await Promise.all(Array.from({ length: LANES }, lane));
+  if (full && (only === undefined || only === FIGURE)) {
+    loadMs = await extensionLoadMs(installed.command, server);
+    say(`Pi answers ${loadMs} ms later with the extension`);
+  }
   if (full && only === undefined) {
     const folder = mkdtempSync(join(tmpdir(), "holdpoint-pi-"));
     const oldest = await withOldest(say, folder, CASES.length);
@@ -93,7 +103,7 @@ if (installed.ok) {
     skipped += oldest.skipped;
     failures.push(...oldest.failures);
   }
-  if (full && total > 0)
+  if (full && total > 0 && only !== FIGURE)
     soaked = await soak(installed.command, server, {
       total,
       seed: Number(option("--seed") ?? 1),
@@ -109,9 +119,9 @@ if (installed.ok) {
 }
 
 const violations = soaked?.violations ?? [];
-const failed = failures.length + (chosen.length === 0 && soaked === undefined ? 1 : 0);
+const failed = failures.length + (chosen.length === 0 && soaked === undefined && loadMs === undefined ? 1 : 0);
 const reason = installed.ok ? undefined : installed.reason;
-const result = `${JSON.stringify({ passed, failed, skipped, reason, failures, runs: soaked?.runs ?? 0, kills: kills + (soaked?.kills ?? 0), violations })}\n`;
+const result = `${JSON.stringify({ passed, failed, skipped, reason, failures, runs: soaked?.runs ?? 0, kills: kills + (soaked?.kills ?? 0), violations, ...(loadMs === undefined ? {} : { extensionLoadMs: loadMs }) })}\n`;
 if (report !== undefined) writeFileSync(report, result);
 if (json) process.stdout.write(result);
 else {
