@@ -48,7 +48,7 @@ const ROWS: readonly (readonly [state: string, event: string, shownBy: string])[
   ],
   ["a delivery is on its way", "the person types", `${SERVER}delivery.test.ts:are held while the person is at work`],
   ["any", "random kills, many runs", "test/pi/soak.ts:Pi, the server and the adapter are killed at random"],
-  ["compaction", "a command is typed", "-"],
+  ["compaction", "a command is typed", "pi:what a person types while Pi compacts"],
   ["a step or a card waits", "compaction, /fork", "pi:a conversation that is compacted or forked"],
 ];
 

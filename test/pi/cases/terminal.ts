@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startStandIn } from "../../harness/index.ts";
+import { HeldModel } from "../stages/held-model.ts";
 import { hasTmux, Screen } from "../sessions/tmux.ts";
 import { inWorld, type WorldOptions } from "../sessions/world.ts";
 import { obliging } from "./sessions.ts";
@@ -11,6 +12,8 @@ import { Scope } from "../../harness/index.ts";
 
 const START = 'CALL {"action":"start","workflow":"deploy"}';
 const both: Pick<WorldOptions, "audiences"> = { audiences: { operators: ["pi", "telegram:default/1001"] } };
+
+const held = new HeldModel((request) => (/summar/i.test(request.last) ? { text: "They spoke." } : obliging(request)));
 
 const cases: readonly Case[] = [
   {
@@ -106,6 +109,34 @@ const cases: readonly Case[] = [
         await outer.close();
       }
     },
+  },
+  {
+    name: "what a person types while Pi compacts the conversation is served after it, and counts once",
+    model: held.script,
+    run: (stage) =>
+      inWorld(stage, {}, async ({ client, home, scope }) => {
+        const screen = new Screen(scope, { stage, home });
+        await screen.shows(/mock-1/);
+        screen.type("hello");
+        await screen.shows(/0\.\d%\/128k/);
+        screen.type(START);
+        const [, fingerprint = ""] = await screen.shows(/\/workflow answer ([0-9a-f]{6}) approve \| replan/);
+        await screen.shows(new RegExp(`Waits for you: Approve the deployment \\(${fingerprint}`));
+        held.hold(({ last }) => /summar/i.test(last));
+        screen.type("/compact");
+        await held.held;
+        screen.type("/workflow status");
+        screen.type(`/workflow answer ${fingerprint} approve`);
+        // Pi keeps what is typed until it has finished.
+        await screen.shows(/Queued message[\s\S]*\/workflow status[\s\S]*\/workflow answer/);
+        held.letGo();
+        await screen.shows(/deploy · run \w+ completed after/);
+        const { decisions } = await client.call("decision.list", { all: true });
+        assert.deepEqual(
+          decisions.map(({ resolution }) => resolution?.choice),
+          ["approve"],
+        );
+      }),
   },
 ];
 
