@@ -35,9 +35,8 @@ export interface SetupDeps {
 /** One set-up at a time. */
 export class Setup {
   readonly #deps: SetupDeps;
-  #running = false;
   /** Ends the one that is under way. */
-  #stop: () => void = () => undefined;
+  #running: AbortController | undefined;
 
   constructor(deps: SetupDeps) {
     this.#deps = deps;
@@ -46,30 +45,33 @@ export class Setup {
   /** Begins it, and says how to end it; the questions follow, and Pi can be used meanwhile. Throws a `Refusal`. */
   begin(line: string, { ui }: Pick<PiContext, "ui">): string {
     if (line === "stop") {
-      this.#stop();
-      return this.#running ? "" : words.setupNone;
+      if (this.#running === undefined) return words.setupNone;
+      this.#running.abort();
+      // Its end is told when it is there.
+      return "";
     }
-    if (this.#running) throw new Refusal(words.setupRunning);
+    if (this.#running !== undefined) throw new Refusal(words.setupRunning);
     const options = optionsOf(line);
-    this.#running = true;
+    const left = new AbortController();
+    this.#running = left;
     this.#deps.life.begin("setup", async () => {
       try {
-        await this.#run(options, ui);
+        await this.#run(options, ui, left.signal);
       } finally {
-        this.#running = false;
+        this.#running = undefined;
       }
     });
     return words.setupBegins;
   }
 
-  async #run(options: readonly string[], ui: PiContext["ui"]): Promise<void> {
+  async #run(options: readonly string[], ui: PiContext["ui"], left: AbortSignal): Promise<void> {
     const { life, say } = this.#deps;
-    const child: Child = spawn(await serverNode(), [setupProgram(), "setup", "telegram", "--dialog", ...options], {
+    const program = await serverNode();
+    if (left.aborted) return say(words.setupStopped);
+    const child: Child = spawn(program, [setupProgram(), "setup", "telegram", "--dialog", ...options], {
       stdio: ["pipe", "pipe", "pipe"],
     });
-    const left = new AbortController();
-    this.#stop = () => left.abort();
-    const signal = AbortSignal.any([life.signal, left.signal]);
+    const signal = AbortSignal.any([life.signal, left]);
     const end = (): void => void child.kill();
     signal.addEventListener("abort", end, { once: true });
     // A process that is gone takes no answer; its end says why.
@@ -88,12 +90,11 @@ export class Setup {
         else if (answer !== undefined) child.stdin.write(`${answer}\n`);
       }
       const code = await ended;
-      if (left.signal.aborted) say(words.setupStopped);
+      if (left.aborted) say(words.setupStopped);
       else if (code === 0 || complaint === "") say(board.text);
       else say(complaint.trim(), "warning");
     } finally {
       end();
-      this.#stop = () => undefined;
       life.try("setup", () => board.clear());
     }
   }
