@@ -74,7 +74,7 @@ export function policyProblem(policy: DecisionPolicy, choices: readonly Choice[]
   if (asking === undefined) return undefined;
   return {
     path: ["quorum"],
-    text: `is ${policy.quorum}, but the choice "${asking.id}" takes a text, which several persons cannot agree on; mark it as a veto`,
+    text: `is ${policy.quorum}, but the choice "${asking.id}" takes a text, which several persons cannot agree on; add it to "veto" of the audience's policy`,
     limit: 1,
     seen: policy.quorum,
   };
