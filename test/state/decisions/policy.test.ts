@@ -112,7 +112,7 @@ describe("a quorum", () => {
     const input = { name: "changes", prompt: "What should change?" };
     await expect(ask(world, { choices: { ...CHOICES, replan: { label: "Replan", input } } })).rejects.toMatchObject({
       kind: "presentationInvalid",
-      message: expect.stringContaining("add it to \"veto\" of the audience"),
+      message: expect.stringContaining('add it to "veto" of the audience'),
     });
     const marked = await open({ quorum: 2, veto: ["stop"] });
     const asked = await ask(marked, { choices: { ...CHOICES, replan: { label: "Replan", input, veto: true } } });
